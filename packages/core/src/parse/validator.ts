@@ -1,0 +1,128 @@
+import { describeValue, type Issue, type Notes, type Place, pointerOf } from "./issue.ts";
+
+/** One complaint of a compiled validator, in Ajv's form. */
+export interface ValidationError {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** A check compiled ahead of time. `errors` holds the complaints of the last call. */
+export interface Validator {
+  (value: unknown): boolean;
+  errors?: readonly ValidationError[] | null;
+}
+
+/** Reads a value or refuses it with `undefined`, telling `notes` why. */
+export type Read<T> = (input: unknown, place: Place | undefined, notes: Notes) => T | undefined;
+
+/** A reader that takes the value as it is if the validator accepts it. */
+export function checked<T>(validate: Validator): Read<T> {
+  return (input, place, notes) => {
+    if (validate(input)) return input as T;
+    return notes.refuse(explain(validate, input, place));
+  };
+}
+
+/** A reader that chooses its validator by the keys that are there: the first entry whose keys the input all has. */
+export function selected<T>(choices: ReadonlyArray<readonly [keys: readonly string[], validate: Validator]>): Read<T> {
+  return (input, place, notes) => {
+    for (const [keys, validate] of choices) {
+      if (!keys.every((key) => hasOwn(input, key))) continue;
+      if (validate(input)) return input as T;
+      return notes.refuse(explain(validate, input, place));
+    }
+    return notes.refuse({
+      pointer: pointerOf(place),
+      rule: "oneOf",
+      expected: "object",
+      received: describeValue(input),
+    });
+  };
+}
+
+/** A reader that chooses its validator by the value of one member. */
+export function tagged<T>(tag: string, choices: ReadonlyMap<string, Validator>): Read<T> {
+  return (input, place, notes) => {
+    if (!hasOwn(input, tag)) {
+      const expected = typeof input === "object" && input !== null ? `${tag} to be there` : "object";
+      return notes.refuse({ pointer: pointerOf(place), rule: "required", expected, received: describeValue(input) });
+    }
+    const validate = choices.get(input[tag] as string);
+    if (validate === undefined) {
+      const expected = `one of ${[...choices.keys()].join(", ")}`;
+      return notes.refuse({
+        pointer: pointerOf({ parent: place, key: tag }),
+        rule: "enum",
+        expected,
+        received: describeValue(input[tag]),
+      });
+    }
+    if (validate(input)) return input as T;
+    return notes.refuse(explain(validate, input, place));
+  };
+}
+
+/** Whether a value is an object that has this key itself. */
+export function hasOwn<K extends string>(value: unknown, key: K): value is Record<K, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, key);
+}
+
+/** The issue behind a validator's last refusal. Alternatives that failed at the same place are named together. */
+export function explain(validate: Validator, input: unknown, place: Place | undefined): Issue {
+  const errors = validate.errors ?? [];
+  const [first] = errors;
+  if (first === undefined)
+    return { pointer: pointerOf(place), rule: "false", expected: "nothing", received: describeValue(input) };
+  const here = errors.filter(
+    ({ instancePath, keyword }) => instancePath === first.instancePath && keyword !== "oneOf" && keyword !== "anyOf",
+  );
+  const expected = [...new Set((here.length > 0 ? here : [first]).map(expectation))].join(" or ");
+  const received = first.keyword === "required" ? "nothing" : describeValue(at(input, first.instancePath));
+  const missing = first.keyword === "required" ? `/${String(first.params["missingProperty"])}` : "";
+  return { pointer: pointerOf(place, first.instancePath + missing), rule: first.keyword, expected, received };
+}
+
+function expectation({ keyword, params }: ValidationError): string {
+  const limit = String(params["limit"]);
+  switch (keyword) {
+    case "type":
+      return String(params["type"]);
+    case "required":
+      return `${String(params["missingProperty"])} to be there`;
+    case "const":
+      return JSON.stringify(params["allowedValue"]);
+    case "enum":
+      return `one of ${(params["allowedValues"] as unknown[]).map(String).join(", ")}`;
+    case "pattern":
+      return `text that matches ${String(params["pattern"])}`;
+    case "minLength":
+      return `at least ${limit} characters`;
+    case "maxLength":
+      return `at most ${limit} characters`;
+    case "maxItems":
+      return `at most ${limit} elements`;
+    case "minimum":
+    case "maximum":
+      return `a number ${String(params["comparison"])} ${limit}`;
+    case "false schema":
+      return "nothing there";
+    case "x-max-bytes":
+      return `at most ${limit} bytes`;
+    case "x-max-depth":
+      return `at most ${limit} levels and no __proto__ key`;
+    case "x-reserved-endings":
+      return "a name that is not reserved for people";
+    default:
+      return keyword;
+  }
+}
+
+function at(input: unknown, pointer: string): unknown {
+  let value = input;
+  for (const key of pointer.split("/").slice(1)) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = (value as Record<string, unknown>)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
+  }
+  return value;
+}

@@ -187,7 +187,13 @@ class ModelBuilder {
         );
       }
     }
-    return { kind: "reader", fields, wrap };
+    const depth = json["x-max-depth"];
+    return {
+      kind: "reader",
+      fields,
+      wrap,
+      maxDepth: typeof depth === "string" ? this.#limits.get(depth) : (depth as number | undefined),
+    };
   }
 
   #selection(json: JsonObject, pointer: string): Parsing {

@@ -39,7 +39,12 @@ export type Parsing =
       readonly choices: ReadonlyArray<{ readonly value: string; readonly use: string }>;
     }
   | { readonly kind: "scalar"; readonly conversion: Conversion; readonly otherwise: Json | undefined }
-  | { readonly kind: "reader"; readonly fields: readonly Field[]; readonly wrap: Wrapping | undefined };
+  | {
+      readonly kind: "reader";
+      readonly fields: readonly Field[];
+      readonly maxDepth: number | undefined;
+      readonly wrap: Wrapping | undefined;
+    };
 
 export type Schema =
   | { readonly kind: "ref"; readonly name: string }

@@ -56,8 +56,8 @@ function readerText(name: string, parse: Parsing, model: Model, file: SourceFile
     }
     case "reader": {
       const fields = parse.fields.map((field) => fieldText(name, field, model, file));
-      const wrap = parse.wrap === undefined ? "" : `, ${JSON.stringify(parse.wrap)}`;
-      return `${file.value(RUNTIME, "objectReader")}([${fields.join(", ")}]${wrap})`;
+      const options = JSON.stringify({ maxDepth: parse.maxDepth, wrapping: parse.wrap });
+      return `${file.value(RUNTIME, "objectReader")}([${fields.join(", ")}], ${options})`;
     }
     default:
       return parse satisfies never;

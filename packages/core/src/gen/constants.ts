@@ -23,10 +23,10 @@ export const limits = {
   descriptionBytes: 16384,
   /** One input schema as JSON text. */
   schemaBytes: 262144,
-  /** Nesting of an input schema, of arguments, and of what a request or a notification carries. */
+  /** Nesting of an input schema, of arguments, and of what else a frame carries for others. */
   jsonDepth: 64,
-  /** Nesting of a result. It exceeds jsonDepth so that one over-deep schema costs its tool, not the whole list. */
-  resultDepth: 128,
+  /** Nesting of a whole value: a frame, a result, an invitation. It exceeds jsonDepth so that one over-deep schema costs its tool, not the whole list. */
+  frameDepth: 128,
   /** Tools of one surface. */
   tools: 500,
   /** Pages of tools/list that are followed. */

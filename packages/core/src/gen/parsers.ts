@@ -148,7 +148,6 @@ import {
   validateRevisionReadingRevision,
   validateRpcErrorCode,
   validateRpcErrorConflict,
-  validateRpcErrorData,
   validateRpcErrorMessage,
   validateSessionId,
   validateSessionToken,
@@ -450,35 +449,38 @@ export function parseFrame(input: unknown): Frame {
   return unwrap("Frame", safeParseFrame(input));
 }
 
-const readRpcError: Read<RpcError> = /* @__PURE__ */ objectReader([
-  {
-    name: "code",
-    required: true,
-    from: [["code"]],
-    text: { coerce: true },
-    otherwise: "unknown",
-    check: validateRpcErrorCode,
-  },
-  { name: "message", required: true, from: [["message"]], otherwise: "", check: validateRpcErrorMessage },
-  { name: "data", required: false, from: [["data"]], check: validateRpcErrorData },
-  {
-    name: "conflict",
-    required: true,
-    from: [["code"], ["data", "code"], ["data", "reason"]],
-    text: {
-      words: /* @__PURE__ */ new Map([
-        ["409", "stale"],
-        ["conflict", "stale"],
-        ["revision_mismatch", "stale"],
-        ["revision_stale", "stale"],
-        ["stale_revision", "stale"],
-        ["precondition_failed", "stale"],
-      ]),
+const readRpcError: Read<RpcError> = /* @__PURE__ */ objectReader(
+  [
+    {
+      name: "code",
+      required: true,
+      from: [["code"]],
+      text: { coerce: true },
+      otherwise: "unknown",
+      check: validateRpcErrorCode,
     },
-    otherwise: "none",
-    check: validateRpcErrorConflict,
-  },
-]);
+    { name: "message", required: true, from: [["message"]], otherwise: "", check: validateRpcErrorMessage },
+    { name: "data", required: false, from: [["data"]] },
+    {
+      name: "conflict",
+      required: true,
+      from: [["code"], ["data", "code"], ["data", "reason"]],
+      text: {
+        words: /* @__PURE__ */ new Map([
+          ["409", "stale"],
+          ["conflict", "stale"],
+          ["revision_mismatch", "stale"],
+          ["revision_stale", "stale"],
+          ["stale_revision", "stale"],
+          ["precondition_failed", "stale"],
+        ]),
+      },
+      otherwise: "none",
+      check: validateRpcErrorConflict,
+    },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link RpcError}, or says what is wrong with it. Never throws. */
 export function safeParseRpcError(input: unknown): Parsed<RpcError> {
@@ -600,17 +602,25 @@ export function parseTool(input: unknown): Tool {
   return unwrap("Tool", safeParseTool(input));
 }
 
-const readListToolsResult: Read<ListToolsResult> = /* @__PURE__ */ objectReader([
-  { name: "tools", required: true, from: [["tools"]], list: { item: readTool, maxItems: 500, counter: "unreadable" } },
-  {
-    name: "unreadable",
-    required: true,
-    from: [["unreadable"]],
-    otherwise: 0,
-    check: validateListToolsResultUnreadable,
-  },
-  { name: "nextCursor", required: false, from: [["nextCursor"]], check: validateListToolsResultNextCursor },
-]);
+const readListToolsResult: Read<ListToolsResult> = /* @__PURE__ */ objectReader(
+  [
+    {
+      name: "tools",
+      required: true,
+      from: [["tools"]],
+      list: { item: readTool, maxItems: 500, counter: "unreadable" },
+    },
+    {
+      name: "unreadable",
+      required: true,
+      from: [["unreadable"]],
+      otherwise: 0,
+      check: validateListToolsResultUnreadable,
+    },
+    { name: "nextCursor", required: false, from: [["nextCursor"]], check: validateListToolsResultNextCursor },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link ListToolsResult}, or says what is wrong with it. Never throws. */
 export function safeParseListToolsResult(input: unknown): Parsed<ListToolsResult> {
@@ -754,32 +764,41 @@ export function parseContentPart(input: unknown): ContentPart {
   return unwrap("ContentPart", safeParseContentPart(input));
 }
 
-const readCallToolResult: Read<CallToolResult> = /* @__PURE__ */ objectReader([
-  {
-    name: "content",
-    required: true,
-    from: [["content"]],
-    otherwise: [],
-    list: { item: readContentPart, maxItems: 10000, counter: "unreadable" },
-  },
-  {
-    name: "structuredContent",
-    required: false,
-    from: [["structuredContent"]],
-    check: validateCallToolResultStructuredContent,
-  },
-  {
-    name: "isError",
-    required: true,
-    from: [["isError"]],
-    firstPresent: true,
-    otherwise: false,
-    malformed: true,
-    check: validateCallToolResultIsError,
-  },
-  { name: "_meta", required: false, from: [["_meta"]], check: validateCallToolResultMeta },
-  { name: "unreadable", required: true, from: [["unreadable"]], otherwise: 0, check: validateCallToolResultUnreadable },
-]);
+const readCallToolResult: Read<CallToolResult> = /* @__PURE__ */ objectReader(
+  [
+    {
+      name: "content",
+      required: true,
+      from: [["content"]],
+      otherwise: [],
+      list: { item: readContentPart, maxItems: 10000, counter: "unreadable" },
+    },
+    {
+      name: "structuredContent",
+      required: false,
+      from: [["structuredContent"]],
+      check: validateCallToolResultStructuredContent,
+    },
+    {
+      name: "isError",
+      required: true,
+      from: [["isError"]],
+      firstPresent: true,
+      otherwise: false,
+      malformed: true,
+      check: validateCallToolResultIsError,
+    },
+    { name: "_meta", required: false, from: [["_meta"]], check: validateCallToolResultMeta },
+    {
+      name: "unreadable",
+      required: true,
+      from: [["unreadable"]],
+      otherwise: 0,
+      check: validateCallToolResultUnreadable,
+    },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link CallToolResult}, or says what is wrong with it. Never throws. */
 export function safeParseCallToolResult(input: unknown): Parsed<CallToolResult> {
@@ -876,16 +895,19 @@ export function parseActivitySource(input: unknown): ActivitySource {
   return unwrap("ActivitySource", safeParseActivitySource(input));
 }
 
-const readAgentActivity: Read<AgentActivity> = /* @__PURE__ */ objectReader([
-  {
-    name: "source",
-    required: true,
-    from: [["source"]],
-    text: { words: /* @__PURE__ */ new Map([["user", "user"]]) },
-    otherwise: "other",
-    check: validateAgentActivitySource,
-  },
-]);
+const readAgentActivity: Read<AgentActivity> = /* @__PURE__ */ objectReader(
+  [
+    {
+      name: "source",
+      required: true,
+      from: [["source"]],
+      text: { words: /* @__PURE__ */ new Map([["user", "user"]]) },
+      otherwise: "other",
+      check: validateAgentActivitySource,
+    },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link AgentActivity}, or says what is wrong with it. Never throws. */
 export function safeParseAgentActivity(input: unknown): Parsed<AgentActivity> {
@@ -900,23 +922,26 @@ export function parseAgentActivity(input: unknown): AgentActivity {
   return unwrap("AgentActivity", safeParseAgentActivity(input));
 }
 
-const readAgentActivityNotification: Read<AgentActivityNotification> = /* @__PURE__ */ objectReader([
-  {
-    name: "jsonrpc",
-    required: true,
-    from: [["jsonrpc"]],
-    firstPresent: true,
-    check: validateAgentActivityNotificationJsonrpc,
-  },
-  {
-    name: "method",
-    required: true,
-    from: [["method"]],
-    firstPresent: true,
-    check: validateAgentActivityNotificationMethod,
-  },
-  { name: "params", required: true, from: [["params"]], firstPresent: true, read: readAgentActivity },
-]);
+const readAgentActivityNotification: Read<AgentActivityNotification> = /* @__PURE__ */ objectReader(
+  [
+    {
+      name: "jsonrpc",
+      required: true,
+      from: [["jsonrpc"]],
+      firstPresent: true,
+      check: validateAgentActivityNotificationJsonrpc,
+    },
+    {
+      name: "method",
+      required: true,
+      from: [["method"]],
+      firstPresent: true,
+      check: validateAgentActivityNotificationMethod,
+    },
+    { name: "params", required: true, from: [["params"]], firstPresent: true, read: readAgentActivity },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link AgentActivityNotification}, or says what is wrong with it. Never throws. */
 export function safeParseAgentActivityNotification(input: unknown): Parsed<AgentActivityNotification> {
@@ -1007,26 +1032,29 @@ export function parseRevision(input: unknown): Revision {
   return unwrap("Revision", safeParseRevision(input));
 }
 
-const readRevisionReading: Read<RevisionReading> = /* @__PURE__ */ objectReader([
-  {
-    name: "revision",
-    required: false,
-    from: [
-      ["_meta", "revision"],
-      ["revision"],
-      ["_meta", "surfaceRevision"],
-      ["surfaceRevision"],
-      ["_meta", "surface_revision"],
-      ["surface_revision"],
-      ["_meta", "version"],
-      ["version"],
-      ["_meta", "etag"],
-      ["etag"],
-    ],
-    text: { coerce: true, trim: true },
-    check: validateRevisionReadingRevision,
-  },
-]);
+const readRevisionReading: Read<RevisionReading> = /* @__PURE__ */ objectReader(
+  [
+    {
+      name: "revision",
+      required: false,
+      from: [
+        ["_meta", "revision"],
+        ["revision"],
+        ["_meta", "surfaceRevision"],
+        ["surfaceRevision"],
+        ["_meta", "surface_revision"],
+        ["surface_revision"],
+        ["_meta", "version"],
+        ["version"],
+        ["_meta", "etag"],
+        ["etag"],
+      ],
+      text: { coerce: true, trim: true },
+      check: validateRevisionReadingRevision,
+    },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link RevisionReading}, or says what is wrong with it. Never throws. */
 export function safeParseRevisionReading(input: unknown): Parsed<RevisionReading> {
@@ -1150,74 +1178,77 @@ export function parseChangeActor(input: unknown): ChangeActor {
   return unwrap("ChangeActor", safeParseChangeActor(input));
 }
 
-const readChangeRow: Read<ChangeRow> = /* @__PURE__ */ objectReader([
-  {
-    name: "handle",
-    required: true,
-    from: [["handle"], ["id"], ["screen_id"], ["screenId"], ["node_id"], ["nodeId"], ["key"]],
-    text: { coerce: true },
-    check: validateChangeRowHandle,
-  },
-  {
-    name: "kind",
-    required: true,
-    from: [["change"], ["change_kind"], ["changeKind"], ["event"], ["action"], ["op"], ["kind"]],
-    text: {
-      words: /* @__PURE__ */ new Map([
-        ["created", "created"],
-        ["create", "created"],
-        ["added", "created"],
-        ["add", "created"],
-        ["inserted", "created"],
-        ["updated", "updated"],
-        ["update", "updated"],
-        ["changed", "updated"],
-        ["edited", "updated"],
-        ["modified", "updated"],
-        ["deleted", "deleted"],
-        ["delete", "deleted"],
-        ["removed", "deleted"],
-        ["remove", "deleted"],
-        ["moved", "moved"],
-        ["move", "moved"],
-        ["reordered", "moved"],
-        ["reorder", "moved"],
-        ["reparented", "moved"],
-      ]),
+const readChangeRow: Read<ChangeRow> = /* @__PURE__ */ objectReader(
+  [
+    {
+      name: "handle",
+      required: true,
+      from: [["handle"], ["id"], ["screen_id"], ["screenId"], ["node_id"], ["nodeId"], ["key"]],
+      text: { coerce: true },
+      check: validateChangeRowHandle,
     },
-    otherwise: "unknown",
-    check: validateChangeRowKind,
-  },
-  {
-    name: "actor",
-    required: true,
-    from: [["actor_type"], ["actorType"], ["actor"], ["by"], ["author"], ["changed_by"], ["changedBy"]],
-    text: {
-      words: /* @__PURE__ */ new Map([
-        ["human", "human"],
-        ["user", "human"],
-        ["person", "human"],
-        ["operator", "human"],
-        ["agent", "agent"],
-        ["assistant", "agent"],
-        ["self", "agent"],
-        ["me", "agent"],
-        ["other", "other"],
-        ["system", "other"],
-        ["job", "other"],
-        ["service", "other"],
-      ]),
+    {
+      name: "kind",
+      required: true,
+      from: [["change"], ["change_kind"], ["changeKind"], ["event"], ["action"], ["op"], ["kind"]],
+      text: {
+        words: /* @__PURE__ */ new Map([
+          ["created", "created"],
+          ["create", "created"],
+          ["added", "created"],
+          ["add", "created"],
+          ["inserted", "created"],
+          ["updated", "updated"],
+          ["update", "updated"],
+          ["changed", "updated"],
+          ["edited", "updated"],
+          ["modified", "updated"],
+          ["deleted", "deleted"],
+          ["delete", "deleted"],
+          ["removed", "deleted"],
+          ["remove", "deleted"],
+          ["moved", "moved"],
+          ["move", "moved"],
+          ["reordered", "moved"],
+          ["reorder", "moved"],
+          ["reparented", "moved"],
+        ]),
+      },
+      otherwise: "unknown",
+      check: validateChangeRowKind,
     },
-    otherwise: "unknown",
-    check: validateChangeRowActor,
-  },
-  {
-    name: "label",
-    required: false,
-    from: [["label"], ["title"], ["name"], ["component"], ["component_kind"]],
-    check: validateChangeRowLabel,
-  },
-]);
+    {
+      name: "actor",
+      required: true,
+      from: [["actor_type"], ["actorType"], ["actor"], ["by"], ["author"], ["changed_by"], ["changedBy"]],
+      text: {
+        words: /* @__PURE__ */ new Map([
+          ["human", "human"],
+          ["user", "human"],
+          ["person", "human"],
+          ["operator", "human"],
+          ["agent", "agent"],
+          ["assistant", "agent"],
+          ["self", "agent"],
+          ["me", "agent"],
+          ["other", "other"],
+          ["system", "other"],
+          ["job", "other"],
+          ["service", "other"],
+        ]),
+      },
+      otherwise: "unknown",
+      check: validateChangeRowActor,
+    },
+    {
+      name: "label",
+      required: false,
+      from: [["label"], ["title"], ["name"], ["component"], ["component_kind"]],
+      check: validateChangeRowLabel,
+    },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link ChangeRow}, or says what is wrong with it. Never throws. */
 export function safeParseChangeRow(input: unknown): Parsed<ChangeRow> {
@@ -1232,60 +1263,63 @@ export function parseChangeRow(input: unknown): ChangeRow {
   return unwrap("ChangeRow", safeParseChangeRow(input));
 }
 
-const readChangeFeed: Read<ChangeFeed> = /* @__PURE__ */ objectReader([
-  {
-    name: "changes",
-    required: true,
-    from: [
-      ["_meta", "changes"],
-      ["changes"],
-      ["_meta", "change_log"],
-      ["change_log"],
-      ["_meta", "changeLog"],
-      ["changeLog"],
-      ["_meta", "events"],
-      ["events"],
-      ["_meta", "screens"],
-      ["screens"],
-      ["_meta", "items"],
-      ["items"],
-    ],
-    list: { item: readChangeRow, maxItems: 10000, counter: "unreadable" },
-  },
-  {
-    name: "complete",
-    required: true,
-    from: [
-      ["_meta", "complete"],
-      ["complete"],
-      ["_meta", "is_complete"],
-      ["is_complete"],
-      ["_meta", "isComplete"],
-      ["isComplete"],
-    ],
-    inverseFrom: [
-      ["_meta", "partial"],
-      ["partial"],
-      ["_meta", "is_partial"],
-      ["is_partial"],
-      ["_meta", "isPartial"],
-      ["isPartial"],
-      ["_meta", "truncated"],
-      ["truncated"],
-    ],
-    firstPresent: true,
-    otherwise: true,
-    malformed: false,
-    check: validateChangeFeedComplete,
-  },
-  {
-    name: "unreadable",
-    required: true,
-    from: [["_meta", "unreadable"], ["unreadable"]],
-    otherwise: 0,
-    check: validateChangeFeedUnreadable,
-  },
-]);
+const readChangeFeed: Read<ChangeFeed> = /* @__PURE__ */ objectReader(
+  [
+    {
+      name: "changes",
+      required: true,
+      from: [
+        ["_meta", "changes"],
+        ["changes"],
+        ["_meta", "change_log"],
+        ["change_log"],
+        ["_meta", "changeLog"],
+        ["changeLog"],
+        ["_meta", "events"],
+        ["events"],
+        ["_meta", "screens"],
+        ["screens"],
+        ["_meta", "items"],
+        ["items"],
+      ],
+      list: { item: readChangeRow, maxItems: 10000, counter: "unreadable" },
+    },
+    {
+      name: "complete",
+      required: true,
+      from: [
+        ["_meta", "complete"],
+        ["complete"],
+        ["_meta", "is_complete"],
+        ["is_complete"],
+        ["_meta", "isComplete"],
+        ["isComplete"],
+      ],
+      inverseFrom: [
+        ["_meta", "partial"],
+        ["partial"],
+        ["_meta", "is_partial"],
+        ["is_partial"],
+        ["_meta", "isPartial"],
+        ["isPartial"],
+        ["_meta", "truncated"],
+        ["truncated"],
+      ],
+      firstPresent: true,
+      otherwise: true,
+      malformed: false,
+      check: validateChangeFeedComplete,
+    },
+    {
+      name: "unreadable",
+      required: true,
+      from: [["_meta", "unreadable"], ["unreadable"]],
+      otherwise: 0,
+      check: validateChangeFeedUnreadable,
+    },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link ChangeFeed}, or says what is wrong with it. Never throws. */
 export function safeParseChangeFeed(input: unknown): Parsed<ChangeFeed> {
@@ -1330,25 +1364,28 @@ export function parseToolPin(input: unknown): ToolPin {
   return unwrap("ToolPin", safeParseToolPin(input));
 }
 
-const readPinnedDefinition: Read<PinnedDefinition> = /* @__PURE__ */ objectReader([
-  { name: "name", required: true, from: [["name"]], check: validatePinnedDefinitionName },
-  {
-    name: "description",
-    required: true,
-    from: [["description"]],
-    firstPresent: true,
-    otherwise: "",
-    check: validatePinnedDefinitionDescription,
-  },
-  {
-    name: "inputSchema",
-    required: true,
-    from: [["inputSchema"]],
-    firstPresent: true,
-    otherwise: {},
-    check: validatePinnedDefinitionInputSchema,
-  },
-]);
+const readPinnedDefinition: Read<PinnedDefinition> = /* @__PURE__ */ objectReader(
+  [
+    { name: "name", required: true, from: [["name"]], check: validatePinnedDefinitionName },
+    {
+      name: "description",
+      required: true,
+      from: [["description"]],
+      firstPresent: true,
+      otherwise: "",
+      check: validatePinnedDefinitionDescription,
+    },
+    {
+      name: "inputSchema",
+      required: true,
+      from: [["inputSchema"]],
+      firstPresent: true,
+      otherwise: {},
+      check: validatePinnedDefinitionInputSchema,
+    },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link PinnedDefinition}, or says what is wrong with it. Never throws. */
 export function safeParsePinnedDefinition(input: unknown): Parsed<PinnedDefinition> {
@@ -1441,7 +1478,7 @@ const readOutboxPollBody: Read<OutboxPollBody> = /* @__PURE__ */ objectReader(
       check: validateOutboxPollBodyUnreadable,
     },
   ],
-  { into: "frames", list: true, having: "jsonrpc" },
+  { maxDepth: 128, wrapping: { into: "frames", list: true, having: "jsonrpc" } },
 );
 
 /** Reads a {@link OutboxPollBody}, or says what is wrong with it. Never throws. */
@@ -1457,26 +1494,29 @@ export function parseOutboxPollBody(input: unknown): OutboxPollBody {
   return unwrap("OutboxPollBody", safeParseOutboxPollBody(input));
 }
 
-const readPollBody: Read<PollBody> = /* @__PURE__ */ objectReader([
-  { name: "subscriber", required: false, from: [["subscriber"]], check: validatePollBodySubscriber },
-  {
-    name: "frames",
-    required: true,
-    from: [["frames"]],
-    otherwise: [],
-    list: { item: readFrame, maxItems: 1024, counter: "unreadable", embeddedBytes: 262144 },
-  },
-  {
-    name: "gap",
-    required: false,
-    from: [["gap"]],
-    firstPresent: true,
-    otherwise: false,
-    malformed: true,
-    check: validatePollBodyGap,
-  },
-  { name: "unreadable", required: true, from: [["unreadable"]], otherwise: 0, check: validatePollBodyUnreadable },
-]);
+const readPollBody: Read<PollBody> = /* @__PURE__ */ objectReader(
+  [
+    { name: "subscriber", required: false, from: [["subscriber"]], check: validatePollBodySubscriber },
+    {
+      name: "frames",
+      required: true,
+      from: [["frames"]],
+      otherwise: [],
+      list: { item: readFrame, maxItems: 1024, counter: "unreadable", embeddedBytes: 262144 },
+    },
+    {
+      name: "gap",
+      required: false,
+      from: [["gap"]],
+      firstPresent: true,
+      otherwise: false,
+      malformed: true,
+      check: validatePollBodyGap,
+    },
+    { name: "unreadable", required: true, from: [["unreadable"]], otherwise: 0, check: validatePollBodyUnreadable },
+  ],
+  { maxDepth: 128 },
+);
 
 /** Reads a {@link PollBody}, or says what is wrong with it. Never throws. */
 export function safeParsePollBody(input: unknown): Parsed<PollBody> {

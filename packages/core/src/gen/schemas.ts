@@ -308,6 +308,8 @@ export const InitializeRequest = Type.Object(
       },
       { description: "What the agent speaks and who it is." },
     ),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "Opens the MCP session of an agent with a surface." },
 );
@@ -345,6 +347,9 @@ export const InitializedNotification = Type.Object(
     jsonrpc: Type.Literal("2.0", { description: "The version of JSON-RPC." }),
     method: Type.Literal("notifications/initialized", { description: "Always notifications/initialized." }),
     params: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "Nothing of the contract's." })),
+    id: Type.Optional(Type.Never()),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "The agent has read the answer to initialize." },
 );
@@ -355,6 +360,8 @@ export const PingRequest = Type.Object(
     jsonrpc: Type.Literal("2.0", { description: "The version of JSON-RPC." }),
     id: RequestId,
     method: Type.Literal("ping", { description: "Always ping." }),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "Asks whether the other end is there; answered with an empty result." },
 );
@@ -371,6 +378,8 @@ export const ListToolsRequest = Type.Object(
         { description: "Which page." },
       ),
     ),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "Asks for one page of the surface's tools." },
 );
@@ -461,6 +470,8 @@ export const CallToolRequest = Type.Object(
       },
       { description: "Which tool, and with what." },
     ),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "Calls a tool, pinned to the revision the agent last read." },
 );
@@ -561,6 +572,9 @@ export const CancelledNotification = Type.Object(
       },
       { description: "Which request." },
     ),
+    id: Type.Optional(Type.Never()),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "The agent no longer waits for a request. Best effort: it may have been carried out." },
 );
@@ -579,6 +593,9 @@ export const ProgressNotification = Type.Object(
       },
       { description: "The step." },
     ),
+    id: Type.Optional(Type.Never()),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "How far a call has come." },
 );
@@ -590,6 +607,9 @@ export const ToolsListChangedNotification = Type.Object(
     method: Type.Literal("notifications/tools/list_changed", {
       description: "Always notifications/tools/list_changed.",
     }),
+    id: Type.Optional(Type.Never()),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "The tools changed: drop the cached catalogue." },
 );
@@ -607,6 +627,9 @@ export const LogMessageNotification = Type.Object(
       },
       { description: "The line." },
     ),
+    id: Type.Optional(Type.Never()),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "A log line of the surface: untrusted." },
 );
@@ -639,6 +662,9 @@ export const ActivityNotification = Type.Object(
       description: "Always notifications/human-plus/activity.",
     }),
     params: Activity,
+    id: Type.Optional(Type.Never()),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "Presence: an agent tells the people at the surface what it is doing. Sending one never waits." },
 );
@@ -652,6 +678,9 @@ export const PeerJoinedNotification = Type.Object(
     jsonrpc: Type.Literal("2.0", { description: "The version of JSON-RPC." }),
     method: Type.Literal("notifications/peer_joined", { description: "Always notifications/peer_joined." }),
     params: Peer,
+    id: Type.Optional(Type.Never()),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "A client joined the session. Only relays send it, and only to the surface." },
 );
@@ -662,6 +691,9 @@ export const PeerLeftNotification = Type.Object(
     jsonrpc: Type.Literal("2.0", { description: "The version of JSON-RPC." }),
     method: Type.Literal("notifications/peer_left", { description: "Always notifications/peer_left." }),
     params: Peer,
+    id: Type.Optional(Type.Never()),
+    result: Type.Optional(Type.Never()),
+    error: Type.Optional(Type.Never()),
   },
   { description: "A client left the session. Only relays send it, and only to the surface." },
 );

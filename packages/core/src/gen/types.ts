@@ -224,6 +224,8 @@ export interface InitializeRequest {
     capabilities: JsonObject;
     clientInfo: Implementation;
   };
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** A program and its version. */
@@ -254,6 +256,9 @@ export interface InitializedNotification {
   method: "notifications/initialized";
   /** Nothing of the contract's. */
   params?: JsonObject | undefined;
+  id?: undefined | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** Asks whether the other end is there; answered with an empty result. */
@@ -263,6 +268,8 @@ export interface PingRequest {
   id: RequestId;
   /** Always ping. */
   method: "ping";
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** Asks for one page of the surface's tools. */
@@ -279,6 +286,8 @@ export interface ListToolsRequest {
         cursor?: string | undefined;
       }
     | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** A tool as a surface describes it. Every word of it is untrusted. */
@@ -335,6 +344,8 @@ export interface CallToolRequest {
     arguments?: JsonObject | undefined;
     _meta?: CallMeta | undefined;
   };
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** Text. */
@@ -425,6 +436,9 @@ export interface CancelledNotification {
     /** Why, for logs: at most 1,024 characters. */
     reason?: string | undefined;
   };
+  id?: undefined | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** How far a call has come. */
@@ -443,6 +457,9 @@ export interface ProgressNotification {
     /** What happens now: untrusted text. */
     message?: string | undefined;
   };
+  id?: undefined | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** The tools changed: drop the cached catalogue. */
@@ -451,6 +468,9 @@ export interface ToolsListChangedNotification {
   jsonrpc: "2.0";
   /** Always notifications/tools/list_changed. */
   method: "notifications/tools/list_changed";
+  id?: undefined | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** A log line of the surface: untrusted. */
@@ -468,6 +488,9 @@ export interface LogMessageNotification {
     /** What it says. */
     data?: unknown;
   };
+  id?: undefined | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** Whose activity an agent is told of. Anything that is not plainly a person's is other. */
@@ -495,6 +518,9 @@ export interface ActivityNotification {
   /** Always notifications/human-plus/activity. */
   method: "notifications/human-plus/activity";
   params: Activity;
+  id?: undefined | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** A client joined the session. Only relays send it, and only to the surface. */
@@ -504,6 +530,9 @@ export interface PeerJoinedNotification {
   /** Always notifications/peer_joined. */
   method: "notifications/peer_joined";
   params: Peer;
+  id?: undefined | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** A client left the session. Only relays send it, and only to the surface. */
@@ -513,6 +542,9 @@ export interface PeerLeftNotification {
   /** Always notifications/peer_left. */
   method: "notifications/peer_left";
   params: Peer;
+  id?: undefined | undefined;
+  result?: undefined | undefined;
+  error?: undefined | undefined;
 }
 
 /** A client of a session. */

@@ -251,6 +251,7 @@ function validate28(data, { instancePath = "", parentData, parentDataProperty, r
 export const validateInvitation: Validator = validate29;
 const schema14 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["relayBaseUrl", "sessionId", "token", "surfaceId", "application"],
   properties: {
     relayBaseUrl: { $ref: "#/definitions/RelayBaseUrl" },
@@ -260,10 +261,15 @@ const schema14 = {
     application: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" },
   },
 };
+const func9 = isShallow;
 
 function validate29(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate29.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -437,6 +443,7 @@ function validate34(data, { instancePath = "", parentData, parentDataProperty, r
 export const validateActor: Validator = validate35;
 const schema16 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["id", "name", "type"],
   properties: {
     id: { $ref: "#/definitions/ParticipantId" },
@@ -450,6 +457,10 @@ const pattern8 = /* @__PURE__ */ new RegExp("^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$"
 function validate35(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate35.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -589,6 +600,7 @@ function validate37(data, { instancePath = "", parentData, parentDataProperty, r
 export const validateActivity: Validator = validate38;
 const schema18 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["actor", "surfaceId", "sessionId", "action", "priority"],
   properties: {
     actor: { $ref: "#/definitions/Actor" },
@@ -604,6 +616,10 @@ const schema18 = {
 function validate38(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate38.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -953,21 +969,25 @@ function validate44(data, { instancePath = "", parentData, parentDataProperty, r
 export const validateRequest: Validator = validate45;
 const schema21 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "method"],
   properties: {
     jsonrpc: { const: "2.0" },
     id: { $ref: "#/definitions/RequestId" },
     method: { $ref: "#/definitions/Method" },
-    params: { type: "object", "x-max-depth": "jsonDepth" },
+    params: { type: "object" },
     result: false,
     error: false,
   },
 };
-const func25 = isShallow;
 
 function validate45(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate45.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -1037,12 +1057,6 @@ function validate45(data, { instancePath = "", parentData, parentDataProperty, r
                   ];
                   return false;
                 }
-                if (!func25(data3, 64)) {
-                  validate45.errors = [
-                    { instancePath: instancePath + "/params", keyword: "x-max-depth", params: { limit: 64 } },
-                  ];
-                  return false;
-                }
                 var valid0 = _errs4 === errors;
               } else {
                 var valid0 = true;
@@ -1083,11 +1097,12 @@ function validate45(data, { instancePath = "", parentData, parentDataProperty, r
 export const validateNotification: Validator = validate48;
 const schema22 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method"],
   properties: {
     jsonrpc: { const: "2.0" },
     method: { $ref: "#/definitions/Method" },
-    params: { type: "object", "x-max-depth": "jsonDepth" },
+    params: { type: "object" },
     id: false,
     result: false,
     error: false,
@@ -1097,6 +1112,10 @@ const schema22 = {
 function validate48(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate48.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -1144,12 +1163,6 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
               if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
                 validate48.errors = [
                   { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
-                ];
-                return false;
-              }
-              if (!func25(data2, 64)) {
-                validate48.errors = [
-                  { instancePath: instancePath + "/params", keyword: "x-max-depth", params: { limit: 64 } },
                 ];
                 return false;
               }
@@ -1201,11 +1214,12 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
 export const validateResponse: Validator = validate50;
 const schema23 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "result"],
   properties: {
     jsonrpc: { const: "2.0" },
     id: { $ref: "#/definitions/RequestId" },
-    result: { type: "object", "x-max-depth": "resultDepth" },
+    result: { type: "object" },
     method: false,
     error: false,
   },
@@ -1214,6 +1228,10 @@ const schema23 = {
 function validate50(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate50.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -1265,12 +1283,6 @@ function validate50(data, { instancePath = "", parentData, parentDataProperty, r
                 ];
                 return false;
               }
-              if (!func25(data2, 128)) {
-                validate50.errors = [
-                  { instancePath: instancePath + "/result", keyword: "x-max-depth", params: { limit: 128 } },
-                ];
-                return false;
-              }
               var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
@@ -1308,11 +1320,12 @@ function validate50(data, { instancePath = "", parentData, parentDataProperty, r
 export const validateErrorResponse: Validator = validate52;
 const schema24 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "error"],
   properties: {
     jsonrpc: { const: "2.0" },
     id: { oneOf: [{ $ref: "#/definitions/RequestId" }, { type: "null" }] },
-    error: { type: "object", "x-max-depth": "jsonDepth" },
+    error: { type: "object" },
     method: false,
     result: false,
   },
@@ -1321,6 +1334,10 @@ const schema24 = {
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate52.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -1423,12 +1440,6 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
                 validate52.errors = [
                   { instancePath: instancePath + "/error", keyword: "type", params: { type: "object" } },
-                ];
-                return false;
-              }
-              if (!func25(data2, 64)) {
-                validate52.errors = [
-                  { instancePath: instancePath + "/error", keyword: "x-max-depth", params: { limit: 64 } },
                 ];
                 return false;
               }
@@ -1564,11 +1575,12 @@ function validate54(data, { instancePath = "", parentData, parentDataProperty, r
 export const validateRpcError: Validator = validate59;
 const schema26 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["code", "message", "conflict"],
   properties: {
     code: { type: "string" },
     message: { type: "string" },
-    data: { "x-max-depth": "jsonDepth" },
+    data: {},
     conflict: { enum: ["stale", "none"] },
   },
 };
@@ -1576,6 +1588,10 @@ const schema26 = {
 function validate59(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate59.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -1611,36 +1627,22 @@ function validate59(data, { instancePath = "", parentData, parentDataProperty, r
             var valid0 = true;
           }
           if (valid0) {
-            if (data.data !== undefined) {
+            if (data.conflict !== undefined) {
+              let data2 = data.conflict;
               const _errs5 = errors;
-              if (!func25(data.data, 64)) {
+              if (!(data2 === "stale" || data2 === "none")) {
                 validate59.errors = [
-                  { instancePath: instancePath + "/data", keyword: "x-max-depth", params: { limit: 64 } },
+                  {
+                    instancePath: instancePath + "/conflict",
+                    keyword: "enum",
+                    params: { allowedValues: schema26.properties.conflict.enum },
+                  },
                 ];
                 return false;
               }
               var valid0 = _errs5 === errors;
             } else {
               var valid0 = true;
-            }
-            if (valid0) {
-              if (data.conflict !== undefined) {
-                let data3 = data.conflict;
-                const _errs6 = errors;
-                if (!(data3 === "stale" || data3 === "none")) {
-                  validate59.errors = [
-                    {
-                      instancePath: instancePath + "/conflict",
-                      keyword: "enum",
-                      params: { allowedValues: schema26.properties.conflict.enum },
-                    },
-                  ];
-                  return false;
-                }
-                var valid0 = _errs6 === errors;
-              } else {
-                var valid0 = true;
-              }
             }
           }
         }
@@ -1682,37 +1684,24 @@ function validate61(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 
-export const validateRpcErrorData: Validator = validate62;
-const schema29 = { "x-max-depth": "jsonDepth" };
+export const validateRpcErrorConflict: Validator = validate62;
+const schema29 = { enum: ["stale", "none"] };
 
 function validate62(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!func25(data, 64)) {
-    validate62.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+  if (!(data === "stale" || data === "none")) {
+    validate62.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema29.enum } }];
     return false;
   }
   validate62.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRpcErrorConflict: Validator = validate63;
-const schema30 = { enum: ["stale", "none"] };
-
-function validate63(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!(data === "stale" || data === "none")) {
-    validate63.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema30.enum } }];
-    return false;
-  }
-  validate63.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateInitializeRequest: Validator = validate64;
-const schema31 = {
+export const validateInitializeRequest: Validator = validate63;
+const schema30 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "method", "params"],
   properties: {
     jsonrpc: { const: "2.0" },
@@ -1727,10 +1716,13 @@ const schema31 = {
         clientInfo: { $ref: "#/definitions/Implementation" },
       },
     },
+    result: false,
+    error: false,
   },
 };
-const schema32 = {
+const schema31 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["name", "version"],
   properties: {
     name: { type: "string", minLength: 1, maxLength: 256 },
@@ -1738,14 +1730,18 @@ const schema32 = {
   },
 };
 
-function validate66(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate65(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate65.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.name === undefined && (missing0 = "name")) || (data.version === undefined && (missing0 = "version"))) {
-        validate66.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate65.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.name !== undefined) {
@@ -1754,20 +1750,20 @@ function validate66(data, { instancePath = "", parentData, parentDataProperty, r
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (func2(data0) > 256) {
-                validate66.errors = [
+                validate65.errors = [
                   { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 256 } },
                 ];
                 return false;
               } else {
                 if (func2(data0) < 1) {
-                  validate66.errors = [
+                  validate65.errors = [
                     { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate66.errors = [
+              validate65.errors = [
                 { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -1784,20 +1780,20 @@ function validate66(data, { instancePath = "", parentData, parentDataProperty, r
             if (errors === _errs3) {
               if (typeof data1 === "string") {
                 if (func2(data1) > 256) {
-                  validate66.errors = [
+                  validate65.errors = [
                     { instancePath: instancePath + "/version", keyword: "maxLength", params: { limit: 256 } },
                   ];
                   return false;
                 } else {
                   if (func2(data1) < 1) {
-                    validate66.errors = [
+                    validate65.errors = [
                       { instancePath: instancePath + "/version", keyword: "minLength", params: { limit: 1 } },
                     ];
                     return false;
                   }
                 }
               } else {
-                validate66.errors = [
+                validate65.errors = [
                   { instancePath: instancePath + "/version", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
@@ -1810,17 +1806,21 @@ function validate66(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate66.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate65.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate66.errors = vErrors;
+  validate65.errors = vErrors;
   return errors === 0;
 }
 
-function validate64(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate63(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate63.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -1830,13 +1830,13 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate64.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate63.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate64.errors = [
+            validate63.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -1867,7 +1867,7 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
             if (data.method !== undefined) {
               const _errs3 = errors;
               if ("initialize" !== data.method) {
-                validate64.errors = [
+                validate63.errors = [
                   { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "initialize" } },
                 ];
                 return false;
@@ -1888,7 +1888,7 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
                       (data3.capabilities === undefined && (missing1 = "capabilities")) ||
                       (data3.clientInfo === undefined && (missing1 = "clientInfo"))
                     ) {
-                      validate64.errors = [
+                      validate63.errors = [
                         {
                           instancePath: instancePath + "/params",
                           keyword: "required",
@@ -1903,7 +1903,7 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
                         if (errors === _errs6) {
                           if (typeof data4 === "string") {
                             if (func2(data4) > 64) {
-                              validate64.errors = [
+                              validate63.errors = [
                                 {
                                   instancePath: instancePath + "/params/protocolVersion",
                                   keyword: "maxLength",
@@ -1913,7 +1913,7 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
                               return false;
                             } else {
                               if (func2(data4) < 1) {
-                                validate64.errors = [
+                                validate63.errors = [
                                   {
                                     instancePath: instancePath + "/params/protocolVersion",
                                     keyword: "minLength",
@@ -1924,7 +1924,7 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                             }
                           } else {
-                            validate64.errors = [
+                            validate63.errors = [
                               {
                                 instancePath: instancePath + "/params/protocolVersion",
                                 keyword: "type",
@@ -1943,7 +1943,7 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
                           let data5 = data3.capabilities;
                           const _errs8 = errors;
                           if (!(data5 && typeof data5 == "object" && !Array.isArray(data5))) {
-                            validate64.errors = [
+                            validate63.errors = [
                               {
                                 instancePath: instancePath + "/params/capabilities",
                                 keyword: "type",
@@ -1952,8 +1952,8 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
                             ];
                             return false;
                           }
-                          if (!func25(data5, 64)) {
-                            validate64.errors = [
+                          if (!func9(data5, 64)) {
+                            validate63.errors = [
                               {
                                 instancePath: instancePath + "/params/capabilities",
                                 keyword: "x-max-depth",
@@ -1970,14 +1970,14 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
                           if (data3.clientInfo !== undefined) {
                             const _errs10 = errors;
                             if (
-                              !validate66(data3.clientInfo, {
+                              !validate65(data3.clientInfo, {
                                 instancePath: instancePath + "/params/clientInfo",
                                 parentData: data3,
                                 parentDataProperty: "clientInfo",
                                 rootData,
                               })
                             ) {
-                              vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+                              vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
                               errors = vErrors.length;
                             }
                             var valid1 = _errs10 === errors;
@@ -1988,7 +1988,7 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    validate64.errors = [
+                    validate63.errors = [
                       { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                     ];
                     return false;
@@ -1998,29 +1998,53 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
               } else {
                 var valid0 = true;
               }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate63.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate63.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
             }
           }
         }
       }
     } else {
-      validate64.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate63.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate64.errors = vErrors;
+  validate63.errors = vErrors;
   return errors === 0;
 }
 
-export const validateImplementation: Validator = validate68;
+export const validateImplementation: Validator = validate67;
 
-function validate68(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate67(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate67.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.name === undefined && (missing0 = "name")) || (data.version === undefined && (missing0 = "version"))) {
-        validate68.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate67.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.name !== undefined) {
@@ -2029,20 +2053,20 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (func2(data0) > 256) {
-                validate68.errors = [
+                validate67.errors = [
                   { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 256 } },
                 ];
                 return false;
               } else {
                 if (func2(data0) < 1) {
-                  validate68.errors = [
+                  validate67.errors = [
                     { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate68.errors = [
+              validate67.errors = [
                 { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -2059,20 +2083,20 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
             if (errors === _errs3) {
               if (typeof data1 === "string") {
                 if (func2(data1) > 256) {
-                  validate68.errors = [
+                  validate67.errors = [
                     { instancePath: instancePath + "/version", keyword: "maxLength", params: { limit: 256 } },
                   ];
                   return false;
                 } else {
                   if (func2(data1) < 1) {
-                    validate68.errors = [
+                    validate67.errors = [
                       { instancePath: instancePath + "/version", keyword: "minLength", params: { limit: 1 } },
                     ];
                     return false;
                   }
                 }
               } else {
-                validate68.errors = [
+                validate67.errors = [
                   { instancePath: instancePath + "/version", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
@@ -2085,17 +2109,18 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate68.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate67.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate68.errors = vErrors;
+  validate67.errors = vErrors;
   return errors === 0;
 }
 
-export const validateInitializeResult: Validator = validate69;
-const schema34 = {
+export const validateInitializeResult: Validator = validate68;
+const schema33 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["protocolVersion"],
   properties: {
     protocolVersion: { type: "string", minLength: 1, maxLength: 64 },
@@ -2105,14 +2130,18 @@ const schema34 = {
   },
 };
 
-function validate69(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate68(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate68.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.protocolVersion === undefined && (missing0 = "protocolVersion")) {
-        validate69.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate68.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.protocolVersion !== undefined) {
@@ -2121,20 +2150,20 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (func2(data0) > 64) {
-                validate69.errors = [
+                validate68.errors = [
                   { instancePath: instancePath + "/protocolVersion", keyword: "maxLength", params: { limit: 64 } },
                 ];
                 return false;
               } else {
                 if (func2(data0) < 1) {
-                  validate69.errors = [
+                  validate68.errors = [
                     { instancePath: instancePath + "/protocolVersion", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate69.errors = [
+              validate68.errors = [
                 { instancePath: instancePath + "/protocolVersion", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -2149,13 +2178,13 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
             let data1 = data.capabilities;
             const _errs3 = errors;
             if (!(data1 && typeof data1 == "object" && !Array.isArray(data1))) {
-              validate69.errors = [
+              validate68.errors = [
                 { instancePath: instancePath + "/capabilities", keyword: "type", params: { type: "object" } },
               ];
               return false;
             }
-            if (!func25(data1, 64)) {
-              validate69.errors = [
+            if (!func9(data1, 64)) {
+              validate68.errors = [
                 { instancePath: instancePath + "/capabilities", keyword: "x-max-depth", params: { limit: 64 } },
               ];
               return false;
@@ -2169,13 +2198,13 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
               let data2 = data.serverInfo;
               const _errs5 = errors;
               if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate69.errors = [
+                validate68.errors = [
                   { instancePath: instancePath + "/serverInfo", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
               }
-              if (!func25(data2, 64)) {
-                validate69.errors = [
+              if (!func9(data2, 64)) {
+                validate68.errors = [
                   { instancePath: instancePath + "/serverInfo", keyword: "x-max-depth", params: { limit: 64 } },
                 ];
                 return false;
@@ -2188,7 +2217,7 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
               if (data.instructions !== undefined) {
                 const _errs7 = errors;
                 if (typeof data.instructions !== "string") {
-                  validate69.errors = [
+                  validate68.errors = [
                     { instancePath: instancePath + "/instructions", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -2202,28 +2231,36 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate69.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate68.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate69.errors = vErrors;
+  validate68.errors = vErrors;
   return errors === 0;
 }
 
-export const validateInitializedNotification: Validator = validate70;
-const schema35 = {
+export const validateInitializedNotification: Validator = validate69;
+const schema34 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method"],
   properties: {
     jsonrpc: { const: "2.0" },
     method: { const: "notifications/initialized" },
     params: { type: "object", "x-max-depth": "jsonDepth" },
+    id: false,
+    result: false,
+    error: false,
   },
 };
 
-function validate70(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate69(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate69.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -2231,13 +2268,13 @@ function validate70(data, { instancePath = "", parentData, parentDataProperty, r
         (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
         (data.method === undefined && (missing0 = "method"))
       ) {
-        validate70.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate69.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate70.errors = [
+            validate69.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -2250,7 +2287,7 @@ function validate70(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/initialized" !== data.method) {
-              validate70.errors = [
+              validate69.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -2268,13 +2305,13 @@ function validate70(data, { instancePath = "", parentData, parentDataProperty, r
               let data2 = data.params;
               const _errs3 = errors;
               if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate70.errors = [
+                validate69.errors = [
                   { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
               }
-              if (!func25(data2, 64)) {
-                validate70.errors = [
+              if (!func9(data2, 64)) {
+                validate69.errors = [
                   { instancePath: instancePath + "/params", keyword: "x-max-depth", params: { limit: 64 } },
                 ];
                 return false;
@@ -2283,28 +2320,68 @@ function validate70(data, { instancePath = "", parentData, parentDataProperty, r
             } else {
               var valid0 = true;
             }
+            if (valid0) {
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate69.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate69.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate69.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
           }
         }
       }
     } else {
-      validate70.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate69.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate70.errors = vErrors;
+  validate69.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePingRequest: Validator = validate71;
-const schema36 = {
+export const validatePingRequest: Validator = validate70;
+const schema35 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "method"],
-  properties: { jsonrpc: { const: "2.0" }, id: { $ref: "#/definitions/RequestId" }, method: { const: "ping" } },
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: { $ref: "#/definitions/RequestId" },
+    method: { const: "ping" },
+    result: false,
+    error: false,
+  },
 };
 
-function validate71(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate70(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate70.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -2313,13 +2390,13 @@ function validate71(data, { instancePath = "", parentData, parentDataProperty, r
         (data.id === undefined && (missing0 = "id")) ||
         (data.method === undefined && (missing0 = "method"))
       ) {
-        validate71.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate70.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate71.errors = [
+            validate70.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -2350,7 +2427,7 @@ function validate71(data, { instancePath = "", parentData, parentDataProperty, r
             if (data.method !== undefined) {
               const _errs3 = errors;
               if ("ping" !== data.method) {
-                validate71.errors = [
+                validate70.errors = [
                   { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "ping" } },
                 ];
                 return false;
@@ -2359,33 +2436,58 @@ function validate71(data, { instancePath = "", parentData, parentDataProperty, r
             } else {
               var valid0 = true;
             }
+            if (valid0) {
+              if (data.result !== undefined) {
+                var valid0 = false;
+                validate70.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.error !== undefined) {
+                  var valid0 = false;
+                  validate70.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+              }
+            }
           }
         }
       }
     } else {
-      validate71.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate70.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate71.errors = vErrors;
+  validate70.errors = vErrors;
   return errors === 0;
 }
 
-export const validateListToolsRequest: Validator = validate73;
-const schema37 = {
+export const validateListToolsRequest: Validator = validate72;
+const schema36 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "method"],
   properties: {
     jsonrpc: { const: "2.0" },
     id: { $ref: "#/definitions/RequestId" },
     method: { const: "tools/list" },
     params: { type: "object", properties: { cursor: { type: "string", maxLength: 4096 } } },
+    result: false,
+    error: false,
   },
 };
 
-function validate73(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate72(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate72.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -2394,13 +2496,13 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
         (data.id === undefined && (missing0 = "id")) ||
         (data.method === undefined && (missing0 = "method"))
       ) {
-        validate73.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate72.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate73.errors = [
+            validate72.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -2431,7 +2533,7 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
             if (data.method !== undefined) {
               const _errs3 = errors;
               if ("tools/list" !== data.method) {
-                validate73.errors = [
+                validate72.errors = [
                   { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "tools/list" } },
                 ];
                 return false;
@@ -2452,7 +2554,7 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
                       if (errors === _errs6) {
                         if (typeof data4 === "string") {
                           if (func2(data4) > 4096) {
-                            validate73.errors = [
+                            validate72.errors = [
                               {
                                 instancePath: instancePath + "/params/cursor",
                                 keyword: "maxLength",
@@ -2462,7 +2564,7 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
                             return false;
                           }
                         } else {
-                          validate73.errors = [
+                          validate72.errors = [
                             {
                               instancePath: instancePath + "/params/cursor",
                               keyword: "type",
@@ -2474,7 +2576,7 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    validate73.errors = [
+                    validate72.errors = [
                       { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                     ];
                     return false;
@@ -2484,22 +2586,43 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
               } else {
                 var valid0 = true;
               }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate72.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate72.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
             }
           }
         }
       }
     } else {
-      validate73.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate72.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate73.errors = vErrors;
+  validate72.errors = vErrors;
   return errors === 0;
 }
 
-export const validateTool: Validator = validate75;
-const schema38 = {
+export const validateTool: Validator = validate74;
+const schema37 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["name"],
   properties: {
     name: { type: "string", minLength: 1, maxLength: 1024 },
@@ -2511,16 +2634,20 @@ const schema38 = {
     _meta: { type: "object", "x-max-depth": "jsonDepth" },
   },
 };
-const func50 = fitsBytes;
+const func60 = fitsBytes;
 
-function validate75(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate74(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate74.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.name === undefined && (missing0 = "name")) {
-        validate75.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate74.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.name !== undefined) {
@@ -2529,20 +2656,20 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (func2(data0) > 1024) {
-                validate75.errors = [
+                validate74.errors = [
                   { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 1024 } },
                 ];
                 return false;
               } else {
                 if (func2(data0) < 1) {
-                  validate75.errors = [
+                  validate74.errors = [
                     { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate75.errors = [
+              validate74.errors = [
                 { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -2557,13 +2684,13 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
             let data1 = data.title;
             const _errs3 = errors;
             if (typeof data1 !== "string") {
-              validate75.errors = [
+              validate74.errors = [
                 { instancePath: instancePath + "/title", keyword: "type", params: { type: "string" } },
               ];
               return false;
             }
-            if (!func50(data1, 16384)) {
-              validate75.errors = [
+            if (!func60(data1, 16384)) {
+              validate74.errors = [
                 { instancePath: instancePath + "/title", keyword: "x-max-bytes", params: { limit: 16384 } },
               ];
               return false;
@@ -2577,13 +2704,13 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
               let data2 = data.description;
               const _errs5 = errors;
               if (typeof data2 !== "string") {
-                validate75.errors = [
+                validate74.errors = [
                   { instancePath: instancePath + "/description", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
               }
-              if (!func50(data2, 16384)) {
-                validate75.errors = [
+              if (!func60(data2, 16384)) {
+                validate74.errors = [
                   { instancePath: instancePath + "/description", keyword: "x-max-bytes", params: { limit: 16384 } },
                 ];
                 return false;
@@ -2597,19 +2724,19 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                 let data3 = data.inputSchema;
                 const _errs7 = errors;
                 if (!(data3 && typeof data3 == "object" && !Array.isArray(data3))) {
-                  validate75.errors = [
+                  validate74.errors = [
                     { instancePath: instancePath + "/inputSchema", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
                 }
-                if (!func50(data3, 262144)) {
-                  validate75.errors = [
+                if (!func60(data3, 262144)) {
+                  validate74.errors = [
                     { instancePath: instancePath + "/inputSchema", keyword: "x-max-bytes", params: { limit: 262144 } },
                   ];
                   return false;
                 } else {
-                  if (!func25(data3, 64)) {
-                    validate75.errors = [
+                  if (!func9(data3, 64)) {
+                    validate74.errors = [
                       { instancePath: instancePath + "/inputSchema", keyword: "x-max-depth", params: { limit: 64 } },
                     ];
                     return false;
@@ -2624,13 +2751,13 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                   let data4 = data.outputSchema;
                   const _errs9 = errors;
                   if (!(data4 && typeof data4 == "object" && !Array.isArray(data4))) {
-                    validate75.errors = [
+                    validate74.errors = [
                       { instancePath: instancePath + "/outputSchema", keyword: "type", params: { type: "object" } },
                     ];
                     return false;
                   }
-                  if (!func50(data4, 262144)) {
-                    validate75.errors = [
+                  if (!func60(data4, 262144)) {
+                    validate74.errors = [
                       {
                         instancePath: instancePath + "/outputSchema",
                         keyword: "x-max-bytes",
@@ -2639,8 +2766,8 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                     ];
                     return false;
                   } else {
-                    if (!func25(data4, 64)) {
-                      validate75.errors = [
+                    if (!func9(data4, 64)) {
+                      validate74.errors = [
                         { instancePath: instancePath + "/outputSchema", keyword: "x-max-depth", params: { limit: 64 } },
                       ];
                       return false;
@@ -2655,13 +2782,13 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                     let data5 = data.annotations;
                     const _errs11 = errors;
                     if (!(data5 && typeof data5 == "object" && !Array.isArray(data5))) {
-                      validate75.errors = [
+                      validate74.errors = [
                         { instancePath: instancePath + "/annotations", keyword: "type", params: { type: "object" } },
                       ];
                       return false;
                     }
-                    if (!func25(data5, 64)) {
-                      validate75.errors = [
+                    if (!func9(data5, 64)) {
+                      validate74.errors = [
                         { instancePath: instancePath + "/annotations", keyword: "x-max-depth", params: { limit: 64 } },
                       ];
                       return false;
@@ -2675,13 +2802,13 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                       let data6 = data._meta;
                       const _errs13 = errors;
                       if (!(data6 && typeof data6 == "object" && !Array.isArray(data6))) {
-                        validate75.errors = [
+                        validate74.errors = [
                           { instancePath: instancePath + "/_meta", keyword: "type", params: { type: "object" } },
                         ];
                         return false;
                       }
-                      if (!func25(data6, 64)) {
-                        validate75.errors = [
+                      if (!func9(data6, 64)) {
+                        validate74.errors = [
                           { instancePath: instancePath + "/_meta", keyword: "x-max-depth", params: { limit: 64 } },
                         ];
                         return false;
@@ -2698,17 +2825,18 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate75.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate74.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate75.errors = vErrors;
+  validate74.errors = vErrors;
   return errors === 0;
 }
 
-export const validateListToolsResult: Validator = validate76;
-const schema39 = {
+export const validateListToolsResult: Validator = validate75;
+const schema38 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["tools", "unreadable"],
   properties: {
     tools: { type: "array", maxItems: 500, items: { $ref: "#/definitions/Tool" } },
@@ -2717,9 +2845,13 @@ const schema39 = {
   },
 };
 
-function validate76(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate75(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate75.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -2727,7 +2859,7 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
         (data.tools === undefined && (missing0 = "tools")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate76.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate75.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.tools !== undefined) {
@@ -2736,7 +2868,7 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 500) {
-                validate76.errors = [
+                validate75.errors = [
                   { instancePath: instancePath + "/tools", keyword: "maxItems", params: { limit: 500 } },
                 ];
                 return false;
@@ -2746,14 +2878,14 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs3 = errors;
                   if (
-                    !validate75(data0[i0], {
+                    !validate74(data0[i0], {
                       instancePath: instancePath + "/tools/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
                       rootData,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+                    vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs3 === errors;
@@ -2763,7 +2895,7 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
                 }
               }
             } else {
-              validate76.errors = [
+              validate75.errors = [
                 { instancePath: instancePath + "/tools", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -2778,7 +2910,7 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
             let data2 = data.unreadable;
             const _errs4 = errors;
             if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-              validate76.errors = [
+              validate75.errors = [
                 { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
               ];
               return false;
@@ -2786,7 +2918,7 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
             if (errors === _errs4) {
               if (typeof data2 == "number" && isFinite(data2)) {
                 if (data2 > 9007199254740991 || isNaN(data2)) {
-                  validate76.errors = [
+                  validate75.errors = [
                     {
                       instancePath: instancePath + "/unreadable",
                       keyword: "maximum",
@@ -2796,7 +2928,7 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
                   return false;
                 } else {
                   if (data2 < 0 || isNaN(data2)) {
-                    validate76.errors = [
+                    validate75.errors = [
                       {
                         instancePath: instancePath + "/unreadable",
                         keyword: "minimum",
@@ -2819,20 +2951,20 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs6) {
                 if (typeof data3 === "string") {
                   if (func2(data3) > 4096) {
-                    validate76.errors = [
+                    validate75.errors = [
                       { instancePath: instancePath + "/nextCursor", keyword: "maxLength", params: { limit: 4096 } },
                     ];
                     return false;
                   } else {
                     if (func2(data3) < 1) {
-                      validate76.errors = [
+                      validate75.errors = [
                         { instancePath: instancePath + "/nextCursor", keyword: "minLength", params: { limit: 1 } },
                       ];
                       return false;
                     }
                   }
                 } else {
-                  validate76.errors = [
+                  validate75.errors = [
                     { instancePath: instancePath + "/nextCursor", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -2846,72 +2978,73 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate76.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate75.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate76.errors = vErrors;
+  validate75.errors = vErrors;
   return errors === 0;
 }
 
-export const validateListToolsResultUnreadable: Validator = validate78;
-const schema40 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validateListToolsResultUnreadable: Validator = validate77;
+const schema39 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate78(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate77(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate78.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate77.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate78.errors = [
+        validate77.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate78.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate77.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
+    }
+  }
+  validate77.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateListToolsResultNextCursor: Validator = validate78;
+const schema40 = { type: "string", minLength: 1, maxLength: 4096 };
+
+function validate78(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (func2(data) > 4096) {
+        validate78.errors = [{ instancePath, keyword: "maxLength", params: { limit: 4096 } }];
+        return false;
+      } else {
+        if (func2(data) < 1) {
+          validate78.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          return false;
+        }
+      }
+    } else {
+      validate78.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
     }
   }
   validate78.errors = vErrors;
   return errors === 0;
 }
 
-export const validateListToolsResultNextCursor: Validator = validate79;
-const schema41 = { type: "string", minLength: 1, maxLength: 4096 };
-
-function validate79(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (func2(data) > 4096) {
-        validate79.errors = [{ instancePath, keyword: "maxLength", params: { limit: 4096 } }];
-        return false;
-      } else {
-        if (func2(data) < 1) {
-          validate79.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
-          return false;
-        }
-      }
-    } else {
-      validate79.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate79.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateCallMeta: Validator = validate80;
-const schema42 = {
+export const validateCallMeta: Validator = validate79;
+const schema41 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   properties: {
     revision: { $ref: "#/definitions/Revision" },
     "human-plus/participant": {
@@ -2922,52 +3055,56 @@ const schema42 = {
     progressToken: { $ref: "#/definitions/RequestId" },
   },
 };
-const schema43 = { type: "string", minLength: 1, pattern: "^\\S([\\s\\S]*\\S)?$", "x-max-bytes": "revisionBytes" };
+const schema42 = { type: "string", minLength: 1, pattern: "^\\S([\\s\\S]*\\S)?$", "x-max-bytes": "revisionBytes" };
 const pattern9 = /* @__PURE__ */ new RegExp("^\\S([\\s\\S]*\\S)?$", "u");
 
-function validate81(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate80(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!func50(data, 512)) {
-    validate81.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
+  if (!func60(data, 512)) {
+    validate80.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) < 1) {
-        validate81.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate80.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       } else {
         if (!pattern9.test(data)) {
-          validate81.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
+          validate80.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
           return false;
         }
       }
     } else {
-      validate81.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate80.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate81.errors = vErrors;
+  validate80.errors = vErrors;
   return errors === 0;
 }
 
-function validate80(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate79(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate79.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.revision !== undefined) {
         const _errs1 = errors;
         if (
-          !validate81(data.revision, {
+          !validate80(data.revision, {
             instancePath: instancePath + "/revision",
             parentData: data,
             parentDataProperty: "revision",
             rootData,
           })
         ) {
-          vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+          vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
           errors = vErrors.length;
         }
         var valid0 = _errs1 === errors;
@@ -2982,7 +3119,7 @@ function validate80(data, { instancePath = "", parentData, parentDataProperty, r
             if (data1 && typeof data1 == "object" && !Array.isArray(data1)) {
               let missing0;
               if (data1.id === undefined && (missing0 = "id")) {
-                validate80.errors = [
+                validate79.errors = [
                   {
                     instancePath: instancePath + "/human-plus~1participant",
                     keyword: "required",
@@ -3006,7 +3143,7 @@ function validate80(data, { instancePath = "", parentData, parentDataProperty, r
                 }
               }
             } else {
-              validate80.errors = [
+              validate79.errors = [
                 {
                   instancePath: instancePath + "/human-plus~1participant",
                   keyword: "type",
@@ -3041,17 +3178,18 @@ function validate80(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate80.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate79.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate80.errors = vErrors;
+  validate79.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolRequest: Validator = validate85;
-const schema44 = {
+export const validateCallToolRequest: Validator = validate84;
+const schema43 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "method", "params"],
   properties: {
     jsonrpc: { const: "2.0" },
@@ -3066,9 +3204,11 @@ const schema44 = {
         _meta: { $ref: "#/definitions/CallMeta" },
       },
     },
+    result: false,
+    error: false,
   },
 };
-const schema45 = {
+const schema44 = {
   type: "string",
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$",
   "x-reserved-endings": {
@@ -3109,7 +3249,7 @@ const schema45 = {
     ],
   },
 };
-const schema46 = {
+const schema45 = {
   words: ["confirm", "reject", "accept", "approve", "deny"],
   separators: "_.:-",
   hump: true,
@@ -3117,36 +3257,40 @@ const schema46 = {
     "\u0000\t\n\u000b\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u3000\ufeff",
 };
 const pattern10 = /* @__PURE__ */ new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$", "u");
-const func64 = isReserved;
+const func77 = isReserved;
 
-function validate87(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate86(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (!pattern10.test(data)) {
-        validate87.errors = [
+        validate86.errors = [
           { instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$" } },
         ];
         return false;
       } else {
-        if (func64(data, schema46)) {
-          validate87.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
+        if (func77(data, schema45)) {
+          validate86.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
           return false;
         }
       }
     } else {
-      validate87.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate86.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate87.errors = vErrors;
+  validate86.errors = vErrors;
   return errors === 0;
 }
 
-function validate85(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate84(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate84.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -3156,13 +3300,13 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate85.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate84.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate85.errors = [
+            validate84.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -3193,7 +3337,7 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
             if (data.method !== undefined) {
               const _errs3 = errors;
               if ("tools/call" !== data.method) {
-                validate85.errors = [
+                validate84.errors = [
                   { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "tools/call" } },
                 ];
                 return false;
@@ -3210,7 +3354,7 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
                   if (data3 && typeof data3 == "object" && !Array.isArray(data3)) {
                     let missing1;
                     if (data3.name === undefined && (missing1 = "name")) {
-                      validate85.errors = [
+                      validate84.errors = [
                         {
                           instancePath: instancePath + "/params",
                           keyword: "required",
@@ -3222,14 +3366,14 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
                       if (data3.name !== undefined) {
                         const _errs6 = errors;
                         if (
-                          !validate87(data3.name, {
+                          !validate86(data3.name, {
                             instancePath: instancePath + "/params/name",
                             parentData: data3,
                             parentDataProperty: "name",
                             rootData,
                           })
                         ) {
-                          vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+                          vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
                           errors = vErrors.length;
                         }
                         var valid1 = _errs6 === errors;
@@ -3241,7 +3385,7 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
                           let data5 = data3.arguments;
                           const _errs7 = errors;
                           if (!(data5 && typeof data5 == "object" && !Array.isArray(data5))) {
-                            validate85.errors = [
+                            validate84.errors = [
                               {
                                 instancePath: instancePath + "/params/arguments",
                                 keyword: "type",
@@ -3250,8 +3394,8 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
                             ];
                             return false;
                           }
-                          if (!func25(data5, 64)) {
-                            validate85.errors = [
+                          if (!func9(data5, 64)) {
+                            validate84.errors = [
                               {
                                 instancePath: instancePath + "/params/arguments",
                                 keyword: "x-max-depth",
@@ -3268,14 +3412,14 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
                           if (data3._meta !== undefined) {
                             const _errs9 = errors;
                             if (
-                              !validate80(data3._meta, {
+                              !validate79(data3._meta, {
                                 instancePath: instancePath + "/params/_meta",
                                 parentData: data3,
                                 parentDataProperty: "_meta",
                                 rootData,
                               })
                             ) {
-                              vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+                              vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
                               errors = vErrors.length;
                             }
                             var valid1 = _errs9 === errors;
@@ -3286,7 +3430,7 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    validate85.errors = [
+                    validate84.errors = [
                       { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                     ];
                     return false;
@@ -3296,40 +3440,65 @@ function validate85(data, { instancePath = "", parentData, parentDataProperty, r
               } else {
                 var valid0 = true;
               }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate84.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate84.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
             }
           }
         }
       }
     } else {
-      validate85.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate84.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate85.errors = vErrors;
+  validate84.errors = vErrors;
   return errors === 0;
 }
 
-export const validateTextContent: Validator = validate90;
-const schema47 = {
+export const validateTextContent: Validator = validate89;
+const schema46 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["type", "text"],
   properties: { type: { const: "text" }, text: { type: "string" } },
 };
 
-function validate90(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate89(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate89.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.type === undefined && (missing0 = "type")) || (data.text === undefined && (missing0 = "text"))) {
-        validate90.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate89.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("text" !== data.type) {
-            validate90.errors = [
+            validate89.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "text" } },
             ];
             return false;
@@ -3342,7 +3511,7 @@ function validate90(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.text !== undefined) {
             const _errs2 = errors;
             if (typeof data.text !== "string") {
-              validate90.errors = [
+              validate89.errors = [
                 { instancePath: instancePath + "/text", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -3350,6 +3519,92 @@ function validate90(data, { instancePath = "", parentData, parentDataProperty, r
             var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
+          }
+        }
+      }
+    } else {
+      validate89.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate89.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateImageContent: Validator = validate90;
+const schema47 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["type", "data", "mimeType"],
+  properties: { type: { const: "image" }, data: { type: "string" }, mimeType: { type: "string", maxLength: 256 } },
+};
+
+function validate90(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate90.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.type === undefined && (missing0 = "type")) ||
+        (data.data === undefined && (missing0 = "data")) ||
+        (data.mimeType === undefined && (missing0 = "mimeType"))
+      ) {
+        validate90.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.type !== undefined) {
+          const _errs1 = errors;
+          if ("image" !== data.type) {
+            validate90.errors = [
+              { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "image" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.data !== undefined) {
+            const _errs2 = errors;
+            if (typeof data.data !== "string") {
+              validate90.errors = [
+                { instancePath: instancePath + "/data", keyword: "type", params: { type: "string" } },
+              ];
+              return false;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.mimeType !== undefined) {
+              let data2 = data.mimeType;
+              const _errs4 = errors;
+              if (errors === _errs4) {
+                if (typeof data2 === "string") {
+                  if (func2(data2) > 256) {
+                    validate90.errors = [
+                      { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
+                    ];
+                    return false;
+                  }
+                } else {
+                  validate90.errors = [
+                    { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
+                  ];
+                  return false;
+                }
+              }
+              var valid0 = _errs4 === errors;
+            } else {
+              var valid0 = true;
+            }
           }
         }
       }
@@ -3362,16 +3617,21 @@ function validate90(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 
-export const validateImageContent: Validator = validate91;
+export const validateAudioContent: Validator = validate91;
 const schema48 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["type", "data", "mimeType"],
-  properties: { type: { const: "image" }, data: { type: "string" }, mimeType: { type: "string", maxLength: 256 } },
+  properties: { type: { const: "audio" }, data: { type: "string" }, mimeType: { type: "string", maxLength: 256 } },
 };
 
 function validate91(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate91.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -3385,9 +3645,9 @@ function validate91(data, { instancePath = "", parentData, parentDataProperty, r
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
-          if ("image" !== data.type) {
+          if ("audio" !== data.type) {
             validate91.errors = [
-              { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "image" } },
+              { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "audio" } },
             ];
             return false;
           }
@@ -3443,90 +3703,10 @@ function validate91(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 
-export const validateAudioContent: Validator = validate92;
+export const validateResourceLink: Validator = validate92;
 const schema49 = {
   type: "object",
-  required: ["type", "data", "mimeType"],
-  properties: { type: { const: "audio" }, data: { type: "string" }, mimeType: { type: "string", maxLength: 256 } },
-};
-
-function validate92(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.type === undefined && (missing0 = "type")) ||
-        (data.data === undefined && (missing0 = "data")) ||
-        (data.mimeType === undefined && (missing0 = "mimeType"))
-      ) {
-        validate92.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.type !== undefined) {
-          const _errs1 = errors;
-          if ("audio" !== data.type) {
-            validate92.errors = [
-              { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "audio" } },
-            ];
-            return false;
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.data !== undefined) {
-            const _errs2 = errors;
-            if (typeof data.data !== "string") {
-              validate92.errors = [
-                { instancePath: instancePath + "/data", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
-            }
-            var valid0 = _errs2 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.mimeType !== undefined) {
-              let data2 = data.mimeType;
-              const _errs4 = errors;
-              if (errors === _errs4) {
-                if (typeof data2 === "string") {
-                  if (func2(data2) > 256) {
-                    validate92.errors = [
-                      { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
-                    ];
-                    return false;
-                  }
-                } else {
-                  validate92.errors = [
-                    { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
-                  ];
-                  return false;
-                }
-              }
-              var valid0 = _errs4 === errors;
-            } else {
-              var valid0 = true;
-            }
-          }
-        }
-      }
-    } else {
-      validate92.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate92.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateResourceLink: Validator = validate93;
-const schema50 = {
-  type: "object",
+  "x-max-depth": "frameDepth",
   required: ["type", "uri"],
   properties: {
     type: { const: "resource_link" },
@@ -3537,20 +3717,24 @@ const schema50 = {
   },
 };
 
-function validate93(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate92(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate92.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.type === undefined && (missing0 = "type")) || (data.uri === undefined && (missing0 = "uri"))) {
-        validate93.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate92.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("resource_link" !== data.type) {
-            validate93.errors = [
+            validate92.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "resource_link" } },
             ];
             return false;
@@ -3566,13 +3750,13 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
             if (errors === _errs2) {
               if (typeof data1 === "string") {
                 if (func2(data1) > 8192) {
-                  validate93.errors = [
+                  validate92.errors = [
                     { instancePath: instancePath + "/uri", keyword: "maxLength", params: { limit: 8192 } },
                   ];
                   return false;
                 }
               } else {
-                validate93.errors = [
+                validate92.errors = [
                   { instancePath: instancePath + "/uri", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
@@ -3589,13 +3773,13 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs4) {
                 if (typeof data2 === "string") {
                   if (func2(data2) > 1024) {
-                    validate93.errors = [
+                    validate92.errors = [
                       { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 1024 } },
                     ];
                     return false;
                   }
                 } else {
-                  validate93.errors = [
+                  validate92.errors = [
                     { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -3610,13 +3794,13 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                 let data3 = data.description;
                 const _errs6 = errors;
                 if (typeof data3 !== "string") {
-                  validate93.errors = [
+                  validate92.errors = [
                     { instancePath: instancePath + "/description", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
                 }
-                if (!func50(data3, 16384)) {
-                  validate93.errors = [
+                if (!func60(data3, 16384)) {
+                  validate92.errors = [
                     { instancePath: instancePath + "/description", keyword: "x-max-bytes", params: { limit: 16384 } },
                   ];
                   return false;
@@ -3632,13 +3816,13 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                   if (errors === _errs8) {
                     if (typeof data4 === "string") {
                       if (func2(data4) > 256) {
-                        validate93.errors = [
+                        validate92.errors = [
                           { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
                         ];
                         return false;
                       }
                     } else {
-                      validate93.errors = [
+                      validate92.errors = [
                         { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
                       ];
                       return false;
@@ -3654,17 +3838,18 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate93.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate92.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate93.errors = vErrors;
+  validate92.errors = vErrors;
   return errors === 0;
 }
 
-export const validateEmbeddedResource: Validator = validate94;
-const schema51 = {
+export const validateEmbeddedResource: Validator = validate93;
+const schema50 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["type", "resource"],
   properties: {
     type: { const: "resource" },
@@ -3681,9 +3866,13 @@ const schema51 = {
   },
 };
 
-function validate94(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate93(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate93.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -3691,13 +3880,13 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
         (data.type === undefined && (missing0 = "type")) ||
         (data.resource === undefined && (missing0 = "resource"))
       ) {
-        validate94.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate93.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("resource" !== data.type) {
-            validate94.errors = [
+            validate93.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "resource" } },
             ];
             return false;
@@ -3714,7 +3903,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
               if (data1 && typeof data1 == "object" && !Array.isArray(data1)) {
                 let missing1;
                 if (data1.uri === undefined && (missing1 = "uri")) {
-                  validate94.errors = [
+                  validate93.errors = [
                     {
                       instancePath: instancePath + "/resource",
                       keyword: "required",
@@ -3729,7 +3918,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
                     if (errors === _errs4) {
                       if (typeof data2 === "string") {
                         if (func2(data2) > 8192) {
-                          validate94.errors = [
+                          validate93.errors = [
                             {
                               instancePath: instancePath + "/resource/uri",
                               keyword: "maxLength",
@@ -3739,7 +3928,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
                           return false;
                         }
                       } else {
-                        validate94.errors = [
+                        validate93.errors = [
                           { instancePath: instancePath + "/resource/uri", keyword: "type", params: { type: "string" } },
                         ];
                         return false;
@@ -3756,7 +3945,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
                       if (errors === _errs6) {
                         if (typeof data3 === "string") {
                           if (func2(data3) > 256) {
-                            validate94.errors = [
+                            validate93.errors = [
                               {
                                 instancePath: instancePath + "/resource/mimeType",
                                 keyword: "maxLength",
@@ -3766,7 +3955,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
                             return false;
                           }
                         } else {
-                          validate94.errors = [
+                          validate93.errors = [
                             {
                               instancePath: instancePath + "/resource/mimeType",
                               keyword: "type",
@@ -3784,7 +3973,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
                       if (data1.text !== undefined) {
                         const _errs8 = errors;
                         if (typeof data1.text !== "string") {
-                          validate94.errors = [
+                          validate93.errors = [
                             {
                               instancePath: instancePath + "/resource/text",
                               keyword: "type",
@@ -3801,7 +3990,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
                         if (data1.blob !== undefined) {
                           const _errs10 = errors;
                           if (typeof data1.blob !== "string") {
-                            validate94.errors = [
+                            validate93.errors = [
                               {
                                 instancePath: instancePath + "/resource/blob",
                                 keyword: "type",
@@ -3819,7 +4008,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                validate94.errors = [
+                validate93.errors = [
                   { instancePath: instancePath + "/resource", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
@@ -3832,16 +4021,16 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate94.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate93.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate94.errors = vErrors;
+  validate93.errors = vErrors;
   return errors === 0;
 }
 
-export const validateContentPart: Validator = validate95;
-const schema52 = {
+export const validateContentPart: Validator = validate94;
+const schema51 = {
   oneOf: [
     { $ref: "#/definitions/TextContent" },
     { $ref: "#/definitions/ImageContent" },
@@ -3851,15 +4040,15 @@ const schema52 = {
   ],
 };
 
-function validate95(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate94(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   const _errs0 = errors;
   let valid0 = false;
   let passing0 = null;
   const _errs1 = errors;
-  if (!validate90(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+  if (!validate89(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
     errors = vErrors.length;
   }
   var _valid0 = _errs1 === errors;
@@ -3868,8 +4057,8 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
     passing0 = 0;
   }
   const _errs2 = errors;
-  if (!validate91(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+  if (!validate90(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
     errors = vErrors.length;
   }
   var _valid0 = _errs2 === errors;
@@ -3882,8 +4071,8 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
       passing0 = 1;
     }
     const _errs3 = errors;
-    if (!validate92(data, { instancePath, parentData, parentDataProperty, rootData })) {
-      vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+    if (!validate91(data, { instancePath, parentData, parentDataProperty, rootData })) {
+      vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
       errors = vErrors.length;
     }
     var _valid0 = _errs3 === errors;
@@ -3896,8 +4085,8 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
         passing0 = 2;
       }
       const _errs4 = errors;
-      if (!validate93(data, { instancePath, parentData, parentDataProperty, rootData })) {
-        vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+      if (!validate92(data, { instancePath, parentData, parentDataProperty, rootData })) {
+        vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
         errors = vErrors.length;
       }
       var _valid0 = _errs4 === errors;
@@ -3910,8 +4099,8 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
           passing0 = 3;
         }
         const _errs5 = errors;
-        if (!validate94(data, { instancePath, parentData, parentDataProperty, rootData })) {
-          vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+        if (!validate93(data, { instancePath, parentData, parentDataProperty, rootData })) {
+          vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
           errors = vErrors.length;
         }
         var _valid0 = _errs5 === errors;
@@ -3935,7 +4124,7 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
       vErrors.push(err0);
     }
     errors++;
-    validate95.errors = vErrors;
+    validate94.errors = vErrors;
     return false;
   } else {
     errors = _errs0;
@@ -3947,13 +4136,14 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
   }
-  validate95.errors = vErrors;
+  validate94.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResult: Validator = validate101;
-const schema53 = {
+export const validateCallToolResult: Validator = validate100;
+const schema52 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["content", "isError", "unreadable"],
   properties: {
     content: { type: "array", maxItems: 10000, items: { $ref: "#/definitions/ContentPart" } },
@@ -3964,9 +4154,13 @@ const schema53 = {
   },
 };
 
-function validate101(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate100(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate100.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -3975,7 +4169,7 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
         (data.isError === undefined && (missing0 = "isError")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate101.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate100.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.content !== undefined) {
@@ -3984,7 +4178,7 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 10000) {
-                validate101.errors = [
+                validate100.errors = [
                   { instancePath: instancePath + "/content", keyword: "maxItems", params: { limit: 10000 } },
                 ];
                 return false;
@@ -3994,14 +4188,14 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs3 = errors;
                   if (
-                    !validate95(data0[i0], {
+                    !validate94(data0[i0], {
                       instancePath: instancePath + "/content/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
                       rootData,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+                    vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs3 === errors;
@@ -4011,7 +4205,7 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
             } else {
-              validate101.errors = [
+              validate100.errors = [
                 { instancePath: instancePath + "/content", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -4026,13 +4220,13 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
             let data2 = data.structuredContent;
             const _errs4 = errors;
             if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-              validate101.errors = [
+              validate100.errors = [
                 { instancePath: instancePath + "/structuredContent", keyword: "type", params: { type: "object" } },
               ];
               return false;
             }
-            if (!func25(data2, 64)) {
-              validate101.errors = [
+            if (!func9(data2, 64)) {
+              validate100.errors = [
                 { instancePath: instancePath + "/structuredContent", keyword: "x-max-depth", params: { limit: 64 } },
               ];
               return false;
@@ -4045,7 +4239,7 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.isError !== undefined) {
               const _errs6 = errors;
               if (typeof data.isError !== "boolean") {
-                validate101.errors = [
+                validate100.errors = [
                   { instancePath: instancePath + "/isError", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -4059,13 +4253,13 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data._meta;
                 const _errs8 = errors;
                 if (!(data4 && typeof data4 == "object" && !Array.isArray(data4))) {
-                  validate101.errors = [
+                  validate100.errors = [
                     { instancePath: instancePath + "/_meta", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
                 }
-                if (!func25(data4, 64)) {
-                  validate101.errors = [
+                if (!func9(data4, 64)) {
+                  validate100.errors = [
                     { instancePath: instancePath + "/_meta", keyword: "x-max-depth", params: { limit: 64 } },
                   ];
                   return false;
@@ -4079,7 +4273,7 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
                   let data5 = data.unreadable;
                   const _errs10 = errors;
                   if (!(typeof data5 == "number" && !(data5 % 1) && !isNaN(data5) && isFinite(data5))) {
-                    validate101.errors = [
+                    validate100.errors = [
                       { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                     ];
                     return false;
@@ -4087,7 +4281,7 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
                   if (errors === _errs10) {
                     if (typeof data5 == "number" && isFinite(data5)) {
                       if (data5 > 9007199254740991 || isNaN(data5)) {
-                        validate101.errors = [
+                        validate100.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "maximum",
@@ -4097,7 +4291,7 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
                         return false;
                       } else {
                         if (data5 < 0 || isNaN(data5)) {
-                          validate101.errors = [
+                          validate100.errors = [
                             {
                               instancePath: instancePath + "/unreadable",
                               keyword: "minimum",
@@ -4119,96 +4313,97 @@ function validate101(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate101.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate100.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate101.errors = vErrors;
+  validate100.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultStructuredContent: Validator = validate103;
-const schema54 = { type: "object", "x-max-depth": "jsonDepth" };
+export const validateCallToolResultStructuredContent: Validator = validate102;
+const schema53 = { type: "object", "x-max-depth": "jsonDepth" };
+
+function validate102(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!(data && typeof data == "object" && !Array.isArray(data))) {
+    validate102.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+    return false;
+  }
+  if (!func9(data, 64)) {
+    validate102.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+    return false;
+  }
+  validate102.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateCallToolResultIsError: Validator = validate103;
+const schema54 = { type: "boolean" };
 
 function validate103(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate103.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-    return false;
-  }
-  if (!func25(data, 64)) {
-    validate103.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+  if (typeof data !== "boolean") {
+    validate103.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
   validate103.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultIsError: Validator = validate104;
-const schema55 = { type: "boolean" };
+export const validateCallToolResultMeta: Validator = validate104;
+const schema55 = { type: "object", "x-max-depth": "jsonDepth" };
 
 function validate104(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (typeof data !== "boolean") {
-    validate104.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+  if (!(data && typeof data == "object" && !Array.isArray(data))) {
+    validate104.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+    return false;
+  }
+  if (!func9(data, 64)) {
+    validate104.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
     return false;
   }
   validate104.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultMeta: Validator = validate105;
-const schema56 = { type: "object", "x-max-depth": "jsonDepth" };
+export const validateCallToolResultUnreadable: Validator = validate105;
+const schema56 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
 function validate105(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate105.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-    return false;
-  }
-  if (!func25(data, 64)) {
-    validate105.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
-    return false;
-  }
-  validate105.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateCallToolResultUnreadable: Validator = validate106;
-const schema57 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
-
-function validate106(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate106.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate105.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate106.errors = [
+        validate105.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate106.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate105.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate106.errors = vErrors;
+  validate105.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCancelledNotification: Validator = validate107;
-const schema58 = {
+export const validateCancelledNotification: Validator = validate106;
+const schema57 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
   properties: {
     jsonrpc: { const: "2.0" },
@@ -4218,12 +4413,19 @@ const schema58 = {
       required: ["requestId"],
       properties: { requestId: { $ref: "#/definitions/RequestId" }, reason: { type: "string", maxLength: 1024 } },
     },
+    id: false,
+    result: false,
+    error: false,
   },
 };
 
-function validate107(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate106(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate106.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -4232,13 +4434,13 @@ function validate107(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate107.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate106.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate107.errors = [
+            validate106.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -4251,7 +4453,7 @@ function validate107(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/cancelled" !== data.method) {
-              validate107.errors = [
+              validate106.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -4272,7 +4474,7 @@ function validate107(data, { instancePath = "", parentData, parentDataProperty, 
                 if (data2 && typeof data2 == "object" && !Array.isArray(data2)) {
                   let missing1;
                   if (data2.requestId === undefined && (missing1 = "requestId")) {
-                    validate107.errors = [
+                    validate106.errors = [
                       {
                         instancePath: instancePath + "/params",
                         keyword: "required",
@@ -4305,7 +4507,7 @@ function validate107(data, { instancePath = "", parentData, parentDataProperty, 
                         if (errors === _errs6) {
                           if (typeof data4 === "string") {
                             if (func2(data4) > 1024) {
-                              validate107.errors = [
+                              validate106.errors = [
                                 {
                                   instancePath: instancePath + "/params/reason",
                                   keyword: "maxLength",
@@ -4315,7 +4517,7 @@ function validate107(data, { instancePath = "", parentData, parentDataProperty, 
                               return false;
                             }
                           } else {
-                            validate107.errors = [
+                            validate106.errors = [
                               {
                                 instancePath: instancePath + "/params/reason",
                                 keyword: "type",
@@ -4332,7 +4534,7 @@ function validate107(data, { instancePath = "", parentData, parentDataProperty, 
                     }
                   }
                 } else {
-                  validate107.errors = [
+                  validate106.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -4342,21 +4544,53 @@ function validate107(data, { instancePath = "", parentData, parentDataProperty, 
             } else {
               var valid0 = true;
             }
+            if (valid0) {
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate106.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate106.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate106.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
           }
         }
       }
     } else {
-      validate107.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate106.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate107.errors = vErrors;
+  validate106.errors = vErrors;
   return errors === 0;
 }
 
-export const validateProgressNotification: Validator = validate109;
-const schema59 = {
+export const validateProgressNotification: Validator = validate108;
+const schema58 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
   properties: {
     jsonrpc: { const: "2.0" },
@@ -4371,12 +4605,19 @@ const schema59 = {
         message: { type: "string", "x-max-bytes": "descriptionBytes" },
       },
     },
+    id: false,
+    result: false,
+    error: false,
   },
 };
 
-function validate109(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate108(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate108.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -4385,13 +4626,13 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate109.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate108.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate109.errors = [
+            validate108.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -4404,7 +4645,7 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/progress" !== data.method) {
-              validate109.errors = [
+              validate108.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -4428,7 +4669,7 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
                     (data2.progressToken === undefined && (missing1 = "progressToken")) ||
                     (data2.progress === undefined && (missing1 = "progress"))
                   ) {
-                    validate109.errors = [
+                    validate108.errors = [
                       {
                         instancePath: instancePath + "/params",
                         keyword: "required",
@@ -4459,7 +4700,7 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
                         let data4 = data2.progress;
                         const _errs6 = errors;
                         if (!(typeof data4 == "number" && isFinite(data4))) {
-                          validate109.errors = [
+                          validate108.errors = [
                             {
                               instancePath: instancePath + "/params/progress",
                               keyword: "type",
@@ -4477,7 +4718,7 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
                           let data5 = data2.total;
                           const _errs8 = errors;
                           if (!(typeof data5 == "number" && isFinite(data5))) {
-                            validate109.errors = [
+                            validate108.errors = [
                               {
                                 instancePath: instancePath + "/params/total",
                                 keyword: "type",
@@ -4495,7 +4736,7 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
                             let data6 = data2.message;
                             const _errs10 = errors;
                             if (typeof data6 !== "string") {
-                              validate109.errors = [
+                              validate108.errors = [
                                 {
                                   instancePath: instancePath + "/params/message",
                                   keyword: "type",
@@ -4504,8 +4745,8 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
                               ];
                               return false;
                             }
-                            if (!func50(data6, 16384)) {
-                              validate109.errors = [
+                            if (!func60(data6, 16384)) {
+                              validate108.errors = [
                                 {
                                   instancePath: instancePath + "/params/message",
                                   keyword: "x-max-bytes",
@@ -4523,7 +4764,7 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
                     }
                   }
                 } else {
-                  validate109.errors = [
+                  validate108.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -4533,34 +4774,179 @@ function validate109(data, { instancePath = "", parentData, parentDataProperty, 
             } else {
               var valid0 = true;
             }
+            if (valid0) {
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate108.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate108.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate108.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
           }
         }
       }
     } else {
-      validate109.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate108.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate109.errors = vErrors;
+  validate108.errors = vErrors;
   return errors === 0;
 }
 
-export const validateToolsListChangedNotification: Validator = validate111;
-const schema60 = {
+export const validateToolsListChangedNotification: Validator = validate110;
+const schema59 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method"],
-  properties: { jsonrpc: { const: "2.0" }, method: { const: "notifications/tools/list_changed" } },
+  properties: {
+    jsonrpc: { const: "2.0" },
+    method: { const: "notifications/tools/list_changed" },
+    id: false,
+    result: false,
+    error: false,
+  },
 };
 
-function validate111(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate110(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate110.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (
         (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
         (data.method === undefined && (missing0 = "method"))
+      ) {
+        validate110.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.jsonrpc !== undefined) {
+          const _errs1 = errors;
+          if ("2.0" !== data.jsonrpc) {
+            validate110.errors = [
+              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.method !== undefined) {
+            const _errs2 = errors;
+            if ("notifications/tools/list_changed" !== data.method) {
+              validate110.errors = [
+                {
+                  instancePath: instancePath + "/method",
+                  keyword: "const",
+                  params: { allowedValue: "notifications/tools/list_changed" },
+                },
+              ];
+              return false;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.id !== undefined) {
+              var valid0 = false;
+              validate110.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+              return false;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.result !== undefined) {
+                var valid0 = false;
+                validate110.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.error !== undefined) {
+                  var valid0 = false;
+                  validate110.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate110.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate110.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateLogMessageNotification: Validator = validate111;
+const schema60 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["jsonrpc", "method", "params"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    method: { const: "notifications/message" },
+    params: {
+      type: "object",
+      properties: { level: { type: "string", maxLength: 64 }, logger: { type: "string", maxLength: 256 }, data: {} },
+    },
+    id: false,
+    result: false,
+    error: false,
+  },
+};
+
+function validate111(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate111.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
+        (data.method === undefined && (missing0 = "method")) ||
+        (data.params === undefined && (missing0 = "params"))
       ) {
         validate111.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
@@ -4580,80 +4966,8 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
         if (valid0) {
           if (data.method !== undefined) {
             const _errs2 = errors;
-            if ("notifications/tools/list_changed" !== data.method) {
-              validate111.errors = [
-                {
-                  instancePath: instancePath + "/method",
-                  keyword: "const",
-                  params: { allowedValue: "notifications/tools/list_changed" },
-                },
-              ];
-              return false;
-            }
-            var valid0 = _errs2 === errors;
-          } else {
-            var valid0 = true;
-          }
-        }
-      }
-    } else {
-      validate111.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate111.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateLogMessageNotification: Validator = validate112;
-const schema61 = {
-  type: "object",
-  required: ["jsonrpc", "method", "params"],
-  properties: {
-    jsonrpc: { const: "2.0" },
-    method: { const: "notifications/message" },
-    params: {
-      type: "object",
-      properties: {
-        level: { type: "string", maxLength: 64 },
-        logger: { type: "string", maxLength: 256 },
-        data: { "x-max-depth": "jsonDepth" },
-      },
-    },
-  },
-};
-
-function validate112(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
-        (data.method === undefined && (missing0 = "method")) ||
-        (data.params === undefined && (missing0 = "params"))
-      ) {
-        validate112.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.jsonrpc !== undefined) {
-          const _errs1 = errors;
-          if ("2.0" !== data.jsonrpc) {
-            validate112.errors = [
-              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
-            ];
-            return false;
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.method !== undefined) {
-            const _errs2 = errors;
             if ("notifications/message" !== data.method) {
-              validate112.errors = [
+              validate111.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -4678,7 +4992,7 @@ function validate112(data, { instancePath = "", parentData, parentDataProperty, 
                     if (errors === _errs5) {
                       if (typeof data3 === "string") {
                         if (func2(data3) > 64) {
-                          validate112.errors = [
+                          validate111.errors = [
                             {
                               instancePath: instancePath + "/params/level",
                               keyword: "maxLength",
@@ -4688,7 +5002,7 @@ function validate112(data, { instancePath = "", parentData, parentDataProperty, 
                           return false;
                         }
                       } else {
-                        validate112.errors = [
+                        validate111.errors = [
                           { instancePath: instancePath + "/params/level", keyword: "type", params: { type: "string" } },
                         ];
                         return false;
@@ -4705,7 +5019,7 @@ function validate112(data, { instancePath = "", parentData, parentDataProperty, 
                       if (errors === _errs7) {
                         if (typeof data4 === "string") {
                           if (func2(data4) > 256) {
-                            validate112.errors = [
+                            validate111.errors = [
                               {
                                 instancePath: instancePath + "/params/logger",
                                 keyword: "maxLength",
@@ -4715,7 +5029,7 @@ function validate112(data, { instancePath = "", parentData, parentDataProperty, 
                             return false;
                           }
                         } else {
-                          validate112.errors = [
+                          validate111.errors = [
                             {
                               instancePath: instancePath + "/params/logger",
                               keyword: "type",
@@ -4729,27 +5043,9 @@ function validate112(data, { instancePath = "", parentData, parentDataProperty, 
                     } else {
                       var valid1 = true;
                     }
-                    if (valid1) {
-                      if (data2.data !== undefined) {
-                        const _errs9 = errors;
-                        if (!func25(data2.data, 64)) {
-                          validate112.errors = [
-                            {
-                              instancePath: instancePath + "/params/data",
-                              keyword: "x-max-depth",
-                              params: { limit: 64 },
-                            },
-                          ];
-                          return false;
-                        }
-                        var valid1 = _errs9 === errors;
-                      } else {
-                        var valid1 = true;
-                      }
-                    }
                   }
                 } else {
-                  validate112.errors = [
+                  validate111.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -4759,35 +5055,67 @@ function validate112(data, { instancePath = "", parentData, parentDataProperty, 
             } else {
               var valid0 = true;
             }
+            if (valid0) {
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate111.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate111.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate111.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
           }
         }
       }
     } else {
-      validate112.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate111.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
+  }
+  validate111.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateActivitySource: Validator = validate112;
+const schema61 = { enum: ["user", "other"] };
+
+function validate112(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!(data === "user" || data === "other")) {
+    validate112.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema61.enum } }];
+    return false;
   }
   validate112.errors = vErrors;
   return errors === 0;
 }
 
-export const validateActivitySource: Validator = validate113;
-const schema62 = { enum: ["user", "other"] };
-
-function validate113(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!(data === "user" || data === "other")) {
-    validate113.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema62.enum } }];
-    return false;
-  }
-  validate113.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateAgentActivityNotification: Validator = validate114;
-const schema63 = {
+export const validateAgentActivityNotification: Validator = validate113;
+const schema62 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
   properties: {
     jsonrpc: { const: "2.0" },
@@ -4795,48 +5123,57 @@ const schema63 = {
     params: { $ref: "#/definitions/AgentActivity" },
   },
 };
-const schema64 = {
+const schema63 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["source"],
   properties: { source: { allOf: [{ $ref: "#/definitions/ActivitySource" }] } },
 };
 
-function validate115(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate114(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate114.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.source === undefined && (missing0 = "source")) {
-        validate115.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate114.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.source !== undefined) {
           if (
-            !validate113(data.source, {
+            !validate112(data.source, {
               instancePath: instancePath + "/source",
               parentData: data,
               parentDataProperty: "source",
               rootData,
             })
           ) {
-            vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+            vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
             errors = vErrors.length;
           }
         }
       }
     } else {
-      validate115.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate114.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate115.errors = vErrors;
+  validate114.errors = vErrors;
   return errors === 0;
 }
 
-function validate114(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate113(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate113.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -4845,13 +5182,13 @@ function validate114(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate114.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate113.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate114.errors = [
+            validate113.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -4864,7 +5201,7 @@ function validate114(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/agent_activity" !== data.method) {
-              validate114.errors = [
+              validate113.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -4881,14 +5218,14 @@ function validate114(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.params !== undefined) {
               const _errs3 = errors;
               if (
-                !validate115(data.params, {
+                !validate114(data.params, {
                   instancePath: instancePath + "/params",
                   parentData: data,
                   parentDataProperty: "params",
                   rootData,
                 })
               ) {
-                vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
+                vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -4899,105 +5236,117 @@ function validate114(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate114.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate113.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate114.errors = vErrors;
+  validate113.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivityNotificationJsonrpc: Validator = validate118;
-const schema65 = { const: "2.0" };
+export const validateAgentActivityNotificationJsonrpc: Validator = validate117;
+const schema64 = { const: "2.0" };
+
+function validate117(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if ("2.0" !== data) {
+    validate117.errors = [{ instancePath, keyword: "const", params: { allowedValue: "2.0" } }];
+    return false;
+  }
+  validate117.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateAgentActivityNotificationMethod: Validator = validate118;
+const schema65 = { const: "notifications/agent_activity" };
 
 function validate118(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if ("2.0" !== data) {
-    validate118.errors = [{ instancePath, keyword: "const", params: { allowedValue: "2.0" } }];
+  if ("notifications/agent_activity" !== data) {
+    validate118.errors = [{ instancePath, keyword: "const", params: { allowedValue: "notifications/agent_activity" } }];
     return false;
   }
   validate118.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivityNotificationMethod: Validator = validate119;
-const schema66 = { const: "notifications/agent_activity" };
+export const validateAgentActivity: Validator = validate119;
 
 function validate119(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if ("notifications/agent_activity" !== data) {
-    validate119.errors = [{ instancePath, keyword: "const", params: { allowedValue: "notifications/agent_activity" } }];
+  if (!func9(data, 128)) {
+    validate119.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
-  validate119.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateAgentActivity: Validator = validate120;
-
-function validate120(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.source === undefined && (missing0 = "source")) {
-        validate120.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate119.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.source !== undefined) {
           if (
-            !validate113(data.source, {
+            !validate112(data.source, {
               instancePath: instancePath + "/source",
               parentData: data,
               parentDataProperty: "source",
               rootData,
             })
           ) {
-            vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+            vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
             errors = vErrors.length;
           }
         }
       }
     } else {
-      validate120.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate119.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate120.errors = vErrors;
+  validate119.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivitySource: Validator = validate122;
-const schema68 = { allOf: [{ $ref: "#/definitions/ActivitySource" }] };
+export const validateAgentActivitySource: Validator = validate121;
+const schema67 = { allOf: [{ $ref: "#/definitions/ActivitySource" }] };
 
-function validate122(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate121(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!validate113(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+  if (!validate112(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
     errors = vErrors.length;
   }
-  validate122.errors = vErrors;
+  validate121.errors = vErrors;
   return errors === 0;
 }
 
-export const validateActivityNotification: Validator = validate124;
-const schema69 = {
+export const validateActivityNotification: Validator = validate123;
+const schema68 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
   properties: {
     jsonrpc: { const: "2.0" },
     method: { const: "notifications/human-plus/activity" },
     params: { $ref: "#/definitions/Activity" },
+    id: false,
+    result: false,
+    error: false,
   },
 };
 
-function validate124(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate123(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate123.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -5006,13 +5355,13 @@ function validate124(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate124.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate123.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate124.errors = [
+            validate123.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5025,7 +5374,7 @@ function validate124(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/human-plus/activity" !== data.method) {
-              validate124.errors = [
+              validate123.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5056,33 +5405,76 @@ function validate124(data, { instancePath = "", parentData, parentDataProperty, 
             } else {
               var valid0 = true;
             }
+            if (valid0) {
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate123.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate123.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate123.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
           }
         }
       }
     } else {
-      validate124.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate123.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate124.errors = vErrors;
+  validate123.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeerJoinedNotification: Validator = validate126;
-const schema70 = {
+export const validatePeerJoinedNotification: Validator = validate125;
+const schema69 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
   properties: {
     jsonrpc: { const: "2.0" },
     method: { const: "notifications/peer_joined" },
     params: { $ref: "#/definitions/Peer" },
+    id: false,
+    result: false,
+    error: false,
   },
 };
-const schema71 = { type: "object", properties: { client: { $ref: "#/definitions/ClientId" } } };
+const schema70 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  properties: { client: { $ref: "#/definitions/ClientId" } },
+};
 
-function validate127(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate126(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate126.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.client !== undefined) {
@@ -5099,17 +5491,21 @@ function validate127(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate127.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate126.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate127.errors = vErrors;
+  validate126.errors = vErrors;
   return errors === 0;
 }
 
-function validate126(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate125(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate125.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -5118,13 +5514,13 @@ function validate126(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate126.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate125.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate126.errors = [
+            validate125.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5137,7 +5533,7 @@ function validate126(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/peer_joined" !== data.method) {
-              validate126.errors = [
+              validate125.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5154,46 +5550,85 @@ function validate126(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.params !== undefined) {
               const _errs3 = errors;
               if (
-                !validate127(data.params, {
+                !validate126(data.params, {
                   instancePath: instancePath + "/params",
                   parentData: data,
                   parentDataProperty: "params",
                   rootData,
                 })
               ) {
-                vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+                vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
+            if (valid0) {
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate125.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate125.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate125.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
           }
         }
       }
     } else {
-      validate126.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate125.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate126.errors = vErrors;
+  validate125.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeerLeftNotification: Validator = validate130;
-const schema72 = {
+export const validatePeerLeftNotification: Validator = validate129;
+const schema71 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
   properties: {
     jsonrpc: { const: "2.0" },
     method: { const: "notifications/peer_left" },
     params: { $ref: "#/definitions/Peer" },
+    id: false,
+    result: false,
+    error: false,
   },
 };
 
-function validate130(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate129(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate129.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -5202,13 +5637,13 @@ function validate130(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate130.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate129.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate130.errors = [
+            validate129.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5221,7 +5656,7 @@ function validate130(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/peer_left" !== data.method) {
-              validate130.errors = [
+              validate129.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5238,37 +5673,72 @@ function validate130(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.params !== undefined) {
               const _errs3 = errors;
               if (
-                !validate127(data.params, {
+                !validate126(data.params, {
                   instancePath: instancePath + "/params",
                   parentData: data,
                   parentDataProperty: "params",
                   rootData,
                 })
               ) {
-                vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+                vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
+            if (valid0) {
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate129.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate129.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate129.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
           }
         }
       }
     } else {
-      validate130.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate129.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate130.errors = vErrors;
+  validate129.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeer: Validator = validate132;
+export const validatePeer: Validator = validate131;
 
-function validate132(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate131(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate131.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.client !== undefined) {
@@ -5285,59 +5755,64 @@ function validate132(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate132.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate131.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate132.errors = vErrors;
+  validate131.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRevision: Validator = validate134;
+export const validateRevision: Validator = validate133;
 
-function validate134(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate133(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!func50(data, 512)) {
-    validate134.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
+  if (!func60(data, 512)) {
+    validate133.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) < 1) {
-        validate134.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate133.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       } else {
         if (!pattern9.test(data)) {
-          validate134.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
+          validate133.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
           return false;
         }
       }
     } else {
-      validate134.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate133.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate134.errors = vErrors;
+  validate133.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRevisionReading: Validator = validate135;
-const schema75 = {
+export const validateRevisionReading: Validator = validate134;
+const schema74 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   properties: { revision: { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" } },
 };
 
-function validate135(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate134(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate134.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.revision !== undefined) {
         let data0 = data.revision;
         const _errs1 = errors;
-        if (!func50(data0, 512)) {
-          validate135.errors = [
+        if (!func60(data0, 512)) {
+          validate134.errors = [
             { instancePath: instancePath + "/revision", keyword: "x-max-bytes", params: { limit: 512 } },
           ];
           return false;
@@ -5345,13 +5820,13 @@ function validate135(data, { instancePath = "", parentData, parentDataProperty, 
         if (errors === _errs1) {
           if (typeof data0 === "string") {
             if (func2(data0) < 1) {
-              validate135.errors = [
+              validate134.errors = [
                 { instancePath: instancePath + "/revision", keyword: "minLength", params: { limit: 1 } },
               ];
               return false;
             }
           } else {
-            validate135.errors = [
+            validate134.errors = [
               { instancePath: instancePath + "/revision", keyword: "type", params: { type: "string" } },
             ];
             return false;
@@ -5359,7 +5834,32 @@ function validate135(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate135.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate134.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate134.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateRevisionReadingRevision: Validator = validate135;
+const schema75 = { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" };
+
+function validate135(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!func60(data, 512)) {
+    validate135.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (func2(data) < 1) {
+        validate135.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        return false;
+      }
+    } else {
+      validate135.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
@@ -5367,33 +5867,8 @@ function validate135(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 
-export const validateRevisionReadingRevision: Validator = validate136;
-const schema76 = { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" };
-
-function validate136(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func50(data, 512)) {
-    validate136.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (func2(data) < 1) {
-        validate136.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
-        return false;
-      }
-    } else {
-      validate136.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate136.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeFeedToolName: Validator = validate137;
-const schema77 = {
+export const validateChangeFeedToolName: Validator = validate136;
+const schema76 = {
   enum: [
     "changes_since",
     "changessince",
@@ -5405,7 +5880,7 @@ const schema77 = {
   ],
 };
 
-function validate137(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate136(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (
@@ -5419,50 +5894,72 @@ function validate137(data, { instancePath = "", parentData, parentDataProperty, 
       data === "changes"
     )
   ) {
-    validate137.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema77.enum } }];
+    validate136.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema76.enum } }];
     return false;
   }
-  validate137.errors = vErrors;
+  validate136.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangesSinceArguments: Validator = validate138;
-const schema78 = { type: "object", properties: { since: { $ref: "#/definitions/Revision" } } };
+export const validateChangesSinceArguments: Validator = validate137;
+const schema77 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  properties: { since: { $ref: "#/definitions/Revision" } },
+};
 
-function validate138(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate137(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate137.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.since !== undefined) {
         if (
-          !validate81(data.since, {
+          !validate80(data.since, {
             instancePath: instancePath + "/since",
             parentData: data,
             parentDataProperty: "since",
             rootData,
           })
         ) {
-          vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+          vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
           errors = vErrors.length;
         }
       }
     } else {
-      validate138.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate137.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate138.errors = vErrors;
+  validate137.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeKind: Validator = validate140;
-const schema79 = { enum: ["created", "updated", "deleted", "moved", "unknown"] };
+export const validateChangeKind: Validator = validate139;
+const schema78 = { enum: ["created", "updated", "deleted", "moved", "unknown"] };
+
+function validate139(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!(data === "created" || data === "updated" || data === "deleted" || data === "moved" || data === "unknown")) {
+    validate139.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema78.enum } }];
+    return false;
+  }
+  validate139.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeActor: Validator = validate140;
+const schema79 = { enum: ["human", "agent", "other", "unknown"] };
 
 function validate140(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!(data === "created" || data === "updated" || data === "deleted" || data === "moved" || data === "unknown")) {
+  if (!(data === "human" || data === "agent" || data === "other" || data === "unknown")) {
     validate140.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema79.enum } }];
     return false;
   }
@@ -5470,23 +5967,10 @@ function validate140(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 
-export const validateChangeActor: Validator = validate141;
-const schema80 = { enum: ["human", "agent", "other", "unknown"] };
-
-function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!(data === "human" || data === "agent" || data === "other" || data === "unknown")) {
-    validate141.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema80.enum } }];
-    return false;
-  }
-  validate141.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeRow: Validator = validate142;
-const schema81 = {
+export const validateChangeRow: Validator = validate141;
+const schema80 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["handle", "kind", "actor"],
   properties: {
     handle: { type: "string", minLength: 1 },
@@ -5496,9 +5980,13 @@ const schema81 = {
   },
 };
 
-function validate142(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate141.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -5507,7 +5995,7 @@ function validate142(data, { instancePath = "", parentData, parentDataProperty, 
         (data.kind === undefined && (missing0 = "kind")) ||
         (data.actor === undefined && (missing0 = "actor"))
       ) {
-        validate142.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate141.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.handle !== undefined) {
@@ -5516,13 +6004,13 @@ function validate142(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (func2(data0) < 1) {
-                validate142.errors = [
+                validate141.errors = [
                   { instancePath: instancePath + "/handle", keyword: "minLength", params: { limit: 1 } },
                 ];
                 return false;
               }
             } else {
-              validate142.errors = [
+              validate141.errors = [
                 { instancePath: instancePath + "/handle", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -5536,14 +6024,14 @@ function validate142(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.kind !== undefined) {
             const _errs3 = errors;
             if (
-              !validate140(data.kind, {
+              !validate139(data.kind, {
                 instancePath: instancePath + "/kind",
                 parentData: data,
                 parentDataProperty: "kind",
                 rootData,
               })
             ) {
-              vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+              vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
               errors = vErrors.length;
             }
             var valid0 = _errs3 === errors;
@@ -5554,14 +6042,14 @@ function validate142(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.actor !== undefined) {
               const _errs5 = errors;
               if (
-                !validate141(data.actor, {
+                !validate140(data.actor, {
                   instancePath: instancePath + "/actor",
                   parentData: data,
                   parentDataProperty: "actor",
                   rootData,
                 })
               ) {
-                vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs5 === errors;
@@ -5575,13 +6063,13 @@ function validate142(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs7) {
                   if (typeof data3 === "string") {
                     if (func2(data3) < 1) {
-                      validate142.errors = [
+                      validate141.errors = [
                         { instancePath: instancePath + "/label", keyword: "minLength", params: { limit: 1 } },
                       ];
                       return false;
                     }
                   } else {
-                    validate142.errors = [
+                    validate141.errors = [
                       { instancePath: instancePath + "/label", keyword: "type", params: { type: "string" } },
                     ];
                     return false;
@@ -5596,87 +6084,88 @@ function validate142(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate142.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate141.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate142.errors = vErrors;
+  validate141.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRowHandle: Validator = validate145;
-const schema82 = { type: "string", minLength: 1 };
+export const validateChangeRowHandle: Validator = validate144;
+const schema81 = { type: "string", minLength: 1 };
 
-function validate145(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate144(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) < 1) {
-        validate145.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate144.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       }
     } else {
-      validate145.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate144.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
+  }
+  validate144.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeRowKind: Validator = validate145;
+const schema82 = { allOf: [{ $ref: "#/definitions/ChangeKind" }] };
+
+function validate145(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!validate139(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+    errors = vErrors.length;
   }
   validate145.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRowKind: Validator = validate146;
-const schema83 = { allOf: [{ $ref: "#/definitions/ChangeKind" }] };
+export const validateChangeRowActor: Validator = validate147;
+const schema83 = { allOf: [{ $ref: "#/definitions/ChangeActor" }] };
 
-function validate146(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate147(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!validate140(data, { instancePath, parentData, parentDataProperty, rootData })) {
     vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
     errors = vErrors.length;
   }
-  validate146.errors = vErrors;
+  validate147.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRowActor: Validator = validate148;
-const schema84 = { allOf: [{ $ref: "#/definitions/ChangeActor" }] };
+export const validateChangeRowLabel: Validator = validate149;
+const schema84 = { type: "string", minLength: 1 };
 
-function validate148(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!validate141(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-    errors = vErrors.length;
-  }
-  validate148.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeRowLabel: Validator = validate150;
-const schema85 = { type: "string", minLength: 1 };
-
-function validate150(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate149(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) < 1) {
-        validate150.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate149.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       }
     } else {
-      validate150.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate149.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate150.errors = vErrors;
+  validate149.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeFeed: Validator = validate151;
-const schema86 = {
+export const validateChangeFeed: Validator = validate150;
+const schema85 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["changes", "complete", "unreadable"],
   properties: {
     changes: { type: "array", maxItems: 10000, items: { $ref: "#/definitions/ChangeRow" } },
@@ -5685,9 +6174,13 @@ const schema86 = {
   },
 };
 
-function validate151(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate150(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate150.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -5696,7 +6189,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
         (data.complete === undefined && (missing0 = "complete")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate151.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate150.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.changes !== undefined) {
@@ -5705,7 +6198,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 10000) {
-                validate151.errors = [
+                validate150.errors = [
                   { instancePath: instancePath + "/changes", keyword: "maxItems", params: { limit: 10000 } },
                 ];
                 return false;
@@ -5715,14 +6208,14 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs3 = errors;
                   if (
-                    !validate142(data0[i0], {
+                    !validate141(data0[i0], {
                       instancePath: instancePath + "/changes/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
                       rootData,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+                    vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs3 === errors;
@@ -5732,7 +6225,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
             } else {
-              validate151.errors = [
+              validate150.errors = [
                 { instancePath: instancePath + "/changes", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -5746,7 +6239,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.complete !== undefined) {
             const _errs4 = errors;
             if (typeof data.complete !== "boolean") {
-              validate151.errors = [
+              validate150.errors = [
                 { instancePath: instancePath + "/complete", keyword: "type", params: { type: "boolean" } },
               ];
               return false;
@@ -5760,7 +6253,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
               let data3 = data.unreadable;
               const _errs6 = errors;
               if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                validate151.errors = [
+                validate150.errors = [
                   { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                 ];
                 return false;
@@ -5768,7 +6261,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
               if (errors === _errs6) {
                 if (typeof data3 == "number" && isFinite(data3)) {
                   if (data3 > 9007199254740991 || isNaN(data3)) {
-                    validate151.errors = [
+                    validate150.errors = [
                       {
                         instancePath: instancePath + "/unreadable",
                         keyword: "maximum",
@@ -5778,7 +6271,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
                     return false;
                   } else {
                     if (data3 < 0 || isNaN(data3)) {
-                      validate151.errors = [
+                      validate150.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "minimum",
@@ -5798,74 +6291,96 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate151.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate150.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate151.errors = vErrors;
+  validate150.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeFeedComplete: Validator = validate153;
-const schema87 = { type: "boolean" };
+export const validateChangeFeedComplete: Validator = validate152;
+const schema86 = { type: "boolean" };
+
+function validate152(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (typeof data !== "boolean") {
+    validate152.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    return false;
+  }
+  validate152.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeFeedUnreadable: Validator = validate153;
+const schema87 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
 function validate153(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (typeof data !== "boolean") {
-    validate153.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
-    return false;
-  }
-  validate153.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeFeedUnreadable: Validator = validate154;
-const schema88 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
-
-function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate154.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate153.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate154.errors = [
+        validate153.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate154.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate153.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
+    }
+  }
+  validate153.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateToolName: Validator = validate154;
+
+function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (!pattern10.test(data)) {
+        validate154.errors = [
+          { instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$" } },
+        ];
+        return false;
+      } else {
+        if (func77(data, schema45)) {
+          validate154.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
+          return false;
+        }
+      }
+    } else {
+      validate154.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
     }
   }
   validate154.errors = vErrors;
   return errors === 0;
 }
 
-export const validateToolName: Validator = validate155;
+export const validateToolPin: Validator = validate155;
+const schema90 = { type: "string", pattern: "^sha256:[0-9a-f]{32}$" };
+const pattern13 = /* @__PURE__ */ new RegExp("^sha256:[0-9a-f]{32}$", "u");
 
 function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
-      if (!pattern10.test(data)) {
-        validate155.errors = [
-          { instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$" } },
-        ];
+      if (!pattern13.test(data)) {
+        validate155.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^sha256:[0-9a-f]{32}$" } }];
         return false;
-      } else {
-        if (func64(data, schema46)) {
-          validate155.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
-          return false;
-        }
       }
     } else {
       validate155.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
@@ -5876,31 +6391,10 @@ function validate155(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 
-export const validateToolPin: Validator = validate156;
-const schema91 = { type: "string", pattern: "^sha256:[0-9a-f]{32}$" };
-const pattern13 = /* @__PURE__ */ new RegExp("^sha256:[0-9a-f]{32}$", "u");
-
-function validate156(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (!pattern13.test(data)) {
-        validate156.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^sha256:[0-9a-f]{32}$" } }];
-        return false;
-      }
-    } else {
-      validate156.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate156.errors = vErrors;
-  return errors === 0;
-}
-
-export const validatePinnedDefinition: Validator = validate157;
-const schema92 = {
+export const validatePinnedDefinition: Validator = validate156;
+const schema91 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["name", "description", "inputSchema"],
   properties: {
     name: { type: "string", minLength: 1, maxLength: 1024 },
@@ -5909,9 +6403,13 @@ const schema92 = {
   },
 };
 
-function validate157(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate156(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate156.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -5920,7 +6418,7 @@ function validate157(data, { instancePath = "", parentData, parentDataProperty, 
         (data.description === undefined && (missing0 = "description")) ||
         (data.inputSchema === undefined && (missing0 = "inputSchema"))
       ) {
-        validate157.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate156.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.name !== undefined) {
@@ -5929,20 +6427,20 @@ function validate157(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (func2(data0) > 1024) {
-                validate157.errors = [
+                validate156.errors = [
                   { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 1024 } },
                 ];
                 return false;
               } else {
                 if (func2(data0) < 1) {
-                  validate157.errors = [
+                  validate156.errors = [
                     { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate157.errors = [
+              validate156.errors = [
                 { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -5957,13 +6455,13 @@ function validate157(data, { instancePath = "", parentData, parentDataProperty, 
             let data1 = data.description;
             const _errs3 = errors;
             if (typeof data1 !== "string") {
-              validate157.errors = [
+              validate156.errors = [
                 { instancePath: instancePath + "/description", keyword: "type", params: { type: "string" } },
               ];
               return false;
             }
-            if (!func50(data1, 16384)) {
-              validate157.errors = [
+            if (!func60(data1, 16384)) {
+              validate156.errors = [
                 { instancePath: instancePath + "/description", keyword: "x-max-bytes", params: { limit: 16384 } },
               ];
               return false;
@@ -5977,19 +6475,19 @@ function validate157(data, { instancePath = "", parentData, parentDataProperty, 
               let data2 = data.inputSchema;
               const _errs5 = errors;
               if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate157.errors = [
+                validate156.errors = [
                   { instancePath: instancePath + "/inputSchema", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
               }
-              if (!func50(data2, 262144)) {
-                validate157.errors = [
+              if (!func60(data2, 262144)) {
+                validate156.errors = [
                   { instancePath: instancePath + "/inputSchema", keyword: "x-max-bytes", params: { limit: 262144 } },
                 ];
                 return false;
               } else {
-                if (!func25(data2, 64)) {
-                  validate157.errors = [
+                if (!func9(data2, 64)) {
+                  validate156.errors = [
                     { instancePath: instancePath + "/inputSchema", keyword: "x-max-depth", params: { limit: 64 } },
                   ];
                   return false;
@@ -6003,7 +6501,33 @@ function validate157(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate157.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate156.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate156.errors = vErrors;
+  return errors === 0;
+}
+
+export const validatePinnedDefinitionName: Validator = validate157;
+const schema92 = { type: "string", minLength: 1, maxLength: 1024 };
+
+function validate157(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (func2(data) > 1024) {
+        validate157.errors = [{ instancePath, keyword: "maxLength", params: { limit: 1024 } }];
+        return false;
+      } else {
+        if (func2(data) < 1) {
+          validate157.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          return false;
+        }
+      }
+    } else {
+      validate157.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
@@ -6011,83 +6535,62 @@ function validate157(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 
-export const validatePinnedDefinitionName: Validator = validate158;
-const schema93 = { type: "string", minLength: 1, maxLength: 1024 };
+export const validatePinnedDefinitionDescription: Validator = validate158;
+const schema93 = { type: "string", "x-max-bytes": "descriptionBytes" };
 
 function validate158(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (func2(data) > 1024) {
-        validate158.errors = [{ instancePath, keyword: "maxLength", params: { limit: 1024 } }];
-        return false;
-      } else {
-        if (func2(data) < 1) {
-          validate158.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
-          return false;
-        }
-      }
-    } else {
-      validate158.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
+  if (typeof data !== "string") {
+    validate158.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+    return false;
+  }
+  if (!func60(data, 16384)) {
+    validate158.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 16384 } }];
+    return false;
   }
   validate158.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinitionDescription: Validator = validate159;
-const schema94 = { type: "string", "x-max-bytes": "descriptionBytes" };
+export const validatePinnedDefinitionInputSchema: Validator = validate159;
+const schema94 = { type: "object", "x-max-depth": "jsonDepth", "x-max-bytes": "schemaBytes" };
 
 function validate159(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (typeof data !== "string") {
-    validate159.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+  if (!(data && typeof data == "object" && !Array.isArray(data))) {
+    validate159.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
     return false;
   }
-  if (!func50(data, 16384)) {
-    validate159.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 16384 } }];
+  if (!func60(data, 262144)) {
+    validate159.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 262144 } }];
     return false;
+  } else {
+    if (!func9(data, 64)) {
+      validate159.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+      return false;
+    }
   }
   validate159.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinitionInputSchema: Validator = validate160;
-const schema95 = { type: "object", "x-max-depth": "jsonDepth", "x-max-bytes": "schemaBytes" };
-
-function validate160(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate160.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-    return false;
-  }
-  if (!func50(data, 262144)) {
-    validate160.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 262144 } }];
-    return false;
-  } else {
-    if (!func25(data, 64)) {
-      validate160.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
-      return false;
-    }
-  }
-  validate160.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateRegisterRequest: Validator = validate161;
-const schema96 = {
+export const validateRegisterRequest: Validator = validate160;
+const schema95 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["session", "token"],
   properties: { session: { $ref: "#/definitions/SessionId" }, token: { $ref: "#/definitions/SessionToken" } },
 };
 
-function validate161(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate160(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate160.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -6095,7 +6598,7 @@ function validate161(data, { instancePath = "", parentData, parentDataProperty, 
         (data.session === undefined && (missing0 = "session")) ||
         (data.token === undefined && (missing0 = "token"))
       ) {
-        validate161.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate160.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.session !== undefined) {
@@ -6136,33 +6639,95 @@ function validate161(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate161.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate160.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate161.errors = vErrors;
+  validate160.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAccepted: Validator = validate164;
-const schema97 = { type: "object", required: ["ok"], properties: { ok: { const: true } } };
+export const validateAccepted: Validator = validate163;
+const schema96 = { type: "object", "x-max-depth": "frameDepth", required: ["ok"], properties: { ok: { const: true } } };
 
-function validate164(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate163(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate163.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.ok === undefined && (missing0 = "ok")) {
-        validate164.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate163.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.ok !== undefined) {
           if (true !== data.ok) {
-            validate164.errors = [
+            validate163.errors = [
               { instancePath: instancePath + "/ok", keyword: "const", params: { allowedValue: true } },
             ];
             return false;
+          }
+        }
+      }
+    } else {
+      validate163.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate163.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateRelayErrorBody: Validator = validate164;
+const schema97 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["error"],
+  properties: { error: { type: "string", minLength: 1, maxLength: 256 } },
+};
+
+function validate164(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate164.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (data.error === undefined && (missing0 = "error")) {
+        validate164.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.error !== undefined) {
+          let data0 = data.error;
+          const _errs1 = errors;
+          if (errors === _errs1) {
+            if (typeof data0 === "string") {
+              if (func2(data0) > 256) {
+                validate164.errors = [
+                  { instancePath: instancePath + "/error", keyword: "maxLength", params: { limit: 256 } },
+                ];
+                return false;
+              } else {
+                if (func2(data0) < 1) {
+                  validate164.errors = [
+                    { instancePath: instancePath + "/error", keyword: "minLength", params: { limit: 1 } },
+                  ];
+                  return false;
+                }
+              }
+            } else {
+              validate164.errors = [
+                { instancePath: instancePath + "/error", keyword: "type", params: { type: "string" } },
+              ];
+              return false;
+            }
           }
         }
       }
@@ -6175,62 +6740,10 @@ function validate164(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 
-export const validateRelayErrorBody: Validator = validate165;
+export const validateOutboxPollBody: Validator = validate165;
 const schema98 = {
   type: "object",
-  required: ["error"],
-  properties: { error: { type: "string", minLength: 1, maxLength: 256 } },
-};
-
-function validate165(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (data.error === undefined && (missing0 = "error")) {
-        validate165.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.error !== undefined) {
-          let data0 = data.error;
-          const _errs1 = errors;
-          if (errors === _errs1) {
-            if (typeof data0 === "string") {
-              if (func2(data0) > 256) {
-                validate165.errors = [
-                  { instancePath: instancePath + "/error", keyword: "maxLength", params: { limit: 256 } },
-                ];
-                return false;
-              } else {
-                if (func2(data0) < 1) {
-                  validate165.errors = [
-                    { instancePath: instancePath + "/error", keyword: "minLength", params: { limit: 1 } },
-                  ];
-                  return false;
-                }
-              }
-            } else {
-              validate165.errors = [
-                { instancePath: instancePath + "/error", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
-            }
-          }
-        }
-      }
-    } else {
-      validate165.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate165.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateOutboxPollBody: Validator = validate166;
-const schema99 = {
-  type: "object",
+  "x-max-depth": "frameDepth",
   required: ["frames", "unreadable"],
   properties: {
     frames: { type: "array", maxItems: 1024, items: { allOf: [{ $ref: "#/definitions/Frame" }] } },
@@ -6240,9 +6753,13 @@ const schema99 = {
   },
 };
 
-function validate166(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate165(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate165.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -6250,7 +6767,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
         (data.frames === undefined && (missing0 = "frames")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate166.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate165.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.frames !== undefined) {
@@ -6259,7 +6776,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 1024) {
-                validate166.errors = [
+                validate165.errors = [
                   { instancePath: instancePath + "/frames", keyword: "maxItems", params: { limit: 1024 } },
                 ];
                 return false;
@@ -6286,7 +6803,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
             } else {
-              validate166.errors = [
+              validate165.errors = [
                 { instancePath: instancePath + "/frames", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -6303,20 +6820,20 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             if (errors === _errs5) {
               if (typeof data2 === "string") {
                 if (func2(data2) > 256) {
-                  validate166.errors = [
+                  validate165.errors = [
                     { instancePath: instancePath + "/cursor", keyword: "maxLength", params: { limit: 256 } },
                   ];
                   return false;
                 } else {
                   if (func2(data2) < 1) {
-                    validate166.errors = [
+                    validate165.errors = [
                       { instancePath: instancePath + "/cursor", keyword: "minLength", params: { limit: 1 } },
                     ];
                     return false;
                   }
                 }
               } else {
-                validate166.errors = [
+                validate165.errors = [
                   { instancePath: instancePath + "/cursor", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
@@ -6330,7 +6847,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.gap !== undefined) {
               const _errs7 = errors;
               if (typeof data.gap !== "boolean") {
-                validate166.errors = [
+                validate165.errors = [
                   { instancePath: instancePath + "/gap", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -6344,7 +6861,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data.unreadable;
                 const _errs9 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate166.errors = [
+                  validate165.errors = [
                     { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                   ];
                   return false;
@@ -6352,7 +6869,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs9) {
                   if (typeof data4 == "number" && isFinite(data4)) {
                     if (data4 > 9007199254740991 || isNaN(data4)) {
-                      validate166.errors = [
+                      validate165.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "maximum",
@@ -6362,7 +6879,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                       return false;
                     } else {
                       if (data4 < 0 || isNaN(data4)) {
-                        validate166.errors = [
+                        validate165.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "minimum",
@@ -6383,86 +6900,87 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate166.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate165.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate166.errors = vErrors;
+  validate165.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBodyCursor: Validator = validate168;
-const schema100 = { type: "string", minLength: 1, maxLength: 256 };
+export const validateOutboxPollBodyCursor: Validator = validate167;
+const schema99 = { type: "string", minLength: 1, maxLength: 256 };
 
-function validate168(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate167(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) > 256) {
-        validate168.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
+        validate167.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
         return false;
       } else {
         if (func2(data) < 1) {
-          validate168.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate167.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         }
       }
     } else {
-      validate168.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate167.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
+  }
+  validate167.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateOutboxPollBodyGap: Validator = validate168;
+const schema100 = { type: "boolean" };
+
+function validate168(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (typeof data !== "boolean") {
+    validate168.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    return false;
   }
   validate168.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBodyGap: Validator = validate169;
-const schema101 = { type: "boolean" };
+export const validateOutboxPollBodyUnreadable: Validator = validate169;
+const schema101 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
 function validate169(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (typeof data !== "boolean") {
-    validate169.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
-    return false;
-  }
-  validate169.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateOutboxPollBodyUnreadable: Validator = validate170;
-const schema102 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
-
-function validate170(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate170.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate169.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate170.errors = [
+        validate169.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate170.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate169.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate170.errors = vErrors;
+  validate169.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBody: Validator = validate171;
-const schema103 = {
+export const validatePollBody: Validator = validate170;
+const schema102 = {
   type: "object",
+  "x-max-depth": "frameDepth",
   required: ["frames", "unreadable"],
   properties: {
     subscriber: { type: "string", pattern: "^[0-9a-f]{16}$" },
@@ -6473,9 +6991,13 @@ const schema103 = {
 };
 const pattern14 = /* @__PURE__ */ new RegExp("^[0-9a-f]{16}$", "u");
 
-function validate171(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate170(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
+  if (!func9(data, 128)) {
+    validate170.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
@@ -6483,7 +7005,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
         (data.frames === undefined && (missing0 = "frames")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate171.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate170.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.subscriber !== undefined) {
@@ -6492,7 +7014,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (!pattern14.test(data0)) {
-                validate171.errors = [
+                validate170.errors = [
                   {
                     instancePath: instancePath + "/subscriber",
                     keyword: "pattern",
@@ -6502,7 +7024,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
                 return false;
               }
             } else {
-              validate171.errors = [
+              validate170.errors = [
                 { instancePath: instancePath + "/subscriber", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -6519,7 +7041,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
             if (errors === _errs3) {
               if (Array.isArray(data1)) {
                 if (data1.length > 1024) {
-                  validate171.errors = [
+                  validate170.errors = [
                     { instancePath: instancePath + "/frames", keyword: "maxItems", params: { limit: 1024 } },
                   ];
                   return false;
@@ -6546,7 +7068,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
               } else {
-                validate171.errors = [
+                validate170.errors = [
                   { instancePath: instancePath + "/frames", keyword: "type", params: { type: "array" } },
                 ];
                 return false;
@@ -6560,7 +7082,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.gap !== undefined) {
               const _errs7 = errors;
               if (typeof data.gap !== "boolean") {
-                validate171.errors = [
+                validate170.errors = [
                   { instancePath: instancePath + "/gap", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -6574,7 +7096,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data.unreadable;
                 const _errs9 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate171.errors = [
+                  validate170.errors = [
                     { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                   ];
                   return false;
@@ -6582,7 +7104,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs9) {
                   if (typeof data4 == "number" && isFinite(data4)) {
                     if (data4 > 9007199254740991 || isNaN(data4)) {
-                      validate171.errors = [
+                      validate170.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "maximum",
@@ -6592,7 +7114,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
                       return false;
                     } else {
                       if (data4 < 0 || isNaN(data4)) {
-                        validate171.errors = [
+                        validate170.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "minimum",
@@ -6613,74 +7135,74 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate171.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate170.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate171.errors = vErrors;
+  validate170.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBodySubscriber: Validator = validate173;
-const schema104 = { type: "string", pattern: "^[0-9a-f]{16}$" };
+export const validatePollBodySubscriber: Validator = validate172;
+const schema103 = { type: "string", pattern: "^[0-9a-f]{16}$" };
 
-function validate173(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate172(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (!pattern14.test(data)) {
-        validate173.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[0-9a-f]{16}$" } }];
+        validate172.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[0-9a-f]{16}$" } }];
         return false;
       }
     } else {
-      validate173.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate172.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
+  }
+  validate172.errors = vErrors;
+  return errors === 0;
+}
+
+export const validatePollBodyGap: Validator = validate173;
+const schema104 = { type: "boolean" };
+
+function validate173(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (typeof data !== "boolean") {
+    validate173.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    return false;
   }
   validate173.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBodyGap: Validator = validate174;
-const schema105 = { type: "boolean" };
+export const validatePollBodyUnreadable: Validator = validate174;
+const schema105 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
 function validate174(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (typeof data !== "boolean") {
-    validate174.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
-    return false;
-  }
-  validate174.errors = vErrors;
-  return errors === 0;
-}
-
-export const validatePollBodyUnreadable: Validator = validate175;
-const schema106 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
-
-function validate175(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate175.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate174.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate175.errors = [
+        validate174.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate175.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate174.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate175.errors = vErrors;
+  validate174.errors = vErrors;
   return errors === 0;
 }

@@ -1,5 +1,5 @@
 import { describeValue, type Issue, Notes, type Parsed, type Place, pointerOf } from "./issue.ts";
-import { parseJsonText } from "./json.ts";
+import { FORBIDDEN_KEY, isShallow, parseJsonText } from "./json.ts";
 import { explain, hasOwn, type Read, type Validator } from "./validator.ts";
 
 /** How one member of a value is read. PROTOCOL.md section 9 gives the meaning of each part. */
@@ -54,6 +54,13 @@ const UNREADABLE = Symbol("unreadable");
 /** Rules whose breach ends the search: the member was meant, and is too large. */
 const BOUNDS: ReadonlySet<string> = new Set(["maxLength", "maxItems", "x-max-bytes", "x-max-depth"]);
 
+export interface ObjectReaderOptions {
+  /** How deep the input may nest as a whole. @default unbounded */
+  readonly maxDepth?: number;
+  /** @default the input is read as it is */
+  readonly wrapping?: Wrapping;
+}
+
 /** Runs a reader. */
 export function safeParse<T>(read: Read<T>, input: unknown): Parsed<T> {
   const notes = new Notes();
@@ -62,8 +69,12 @@ export function safeParse<T>(read: Read<T>, input: unknown): Parsed<T> {
 }
 
 /** A reader for an object: builds a fresh one that holds the named members only, and reads own members only. */
-export function objectReader<T>(fields: readonly Field[], wrapping?: Wrapping): Read<T> {
+export function objectReader<T>(fields: readonly Field[], { maxDepth, wrapping }: ObjectReaderOptions = {}): Read<T> {
   return (input, place, notes) => {
+    if (maxDepth !== undefined && !isShallow(input, maxDepth)) {
+      const expected = `at most ${maxDepth} levels and no ${FORBIDDEN_KEY} key`;
+      return notes.refuse({ pointer: pointerOf(place), rule: "x-max-depth", expected, received: describeValue(input) });
+    }
     const source = wrapping === undefined ? input : wrap(input, wrapping);
     if (typeof source !== "object" || source === null || Array.isArray(source)) {
       return notes.refuse({

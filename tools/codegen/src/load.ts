@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { $RefParser } from "@apidevtools/json-schema-ref-parser";
-import { fromFile, Parser } from "@asyncapi/parser";
 import { parse as parseYaml } from "yaml";
 import { findDuplicateKeys } from "./duplicate-keys.ts";
 import { type Problem, pointerTo, SpecError } from "./problem.ts";
@@ -38,8 +37,6 @@ export async function loadSpec(directory: string): Promise<Spec> {
     ...(await referenceProblems(SURFACE_FILE, surface, surfacePath)),
     ...(await referenceProblems(RELAY_FILE, relay, relayPath)),
   ];
-  if (problems.length > 0) throw new SpecError(problems);
-  problems.push(...(await asyncApiProblems(relayPath)));
   if (problems.length > 0) throw new SpecError(problems);
   return { surface, relay };
 }
@@ -105,15 +102,4 @@ function cycles(document: JsonObject): Array<Omit<Problem, "file">> {
   };
   for (const name of edges.keys()) visit(name, []);
   return found;
-}
-
-async function asyncApiProblems(path: string): Promise<Problem[]> {
-  const { document, diagnostics } = await fromFile(new Parser(), path).parse();
-  const warning = 1; // 0 error, 1 warning, 2 information, 3 hint
-  const problems = diagnostics
-    .filter(({ severity }) => severity <= warning)
-    .map((diagnostic) => ({ file: RELAY_FILE, pointer: pointerTo(...diagnostic.path), message: diagnostic.message }));
-  if (document === undefined && problems.length === 0)
-    problems.push({ file: RELAY_FILE, pointer: "", message: "no AsyncAPI document" });
-  return problems;
 }

@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { RELAY_FILE } from "./load.ts";
+import { type Problem, pointerTo } from "./problem.ts";
+
+/**
+ * What the official parser has to say about the AsyncAPI document. It takes most of a generation's time, so it runs
+ * in a thread of its own beside the printing.
+ */
+export async function asyncApiProblems(specDirectory: string): Promise<Problem[]> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { path: join(specDirectory, RELAY_FILE) } });
+  return new Promise((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+}
+
+async function judge(path: string): Promise<Problem[]> {
+  const { fromFile, Parser } = await import("@asyncapi/parser");
+  const { document, diagnostics } = await fromFile(new Parser(), path).parse();
+  const warning = 1; // 0 error, 1 warning, 2 information, 3 hint
+  const problems = diagnostics
+    .filter(({ severity }) => severity <= warning)
+    .map((diagnostic) => ({ file: RELAY_FILE, pointer: pointerTo(...diagnostic.path), message: diagnostic.message }));
+  if (document === undefined && problems.length === 0)
+    problems.push({ file: RELAY_FILE, pointer: "", message: "no AsyncAPI document" });
+  return problems;
+}
+
+if (!isMainThread && parentPort !== null) parentPort.postMessage(await judge((workerData as { path: string }).path));

@@ -1,7 +1,7 @@
 import { describeValue, type Issue, type Notes, type Place, pointerOf } from "./issue.ts";
 
 /** One complaint of a compiled validator, in Ajv's form. */
-export interface ValidationError {
+interface ValidationError {
   readonly instancePath: string;
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;

@@ -9,6 +9,6 @@ export function unwrap<T>(type: string, parsed: Parsed<T>): T {
   });
 }
 
-function issueText({ pointer, expected, received }: Issue): string {
+export function issueText({ pointer, expected, received }: Issue): string {
   return `${pointer === "" ? "the value" : pointer} should be ${expected}, but is ${received}`;
 }

@@ -1,0 +1,79 @@
+import type { ErrorResponse, Frame, Notification, Request, RequestId, Response } from "./gen/types.ts";
+import type { Invitation } from "./invitation.ts";
+import type { Issue } from "./parse/issue.ts";
+
+/** One attachment as a transport sees it. */
+export interface RelayLink {
+  /** Names the attachment and its generation: two links with the same id share a receiving leg. */
+  readonly id: string;
+  readonly invitation: Invitation;
+  /** Names which agent speaks. A transport adds to it what makes it unique to this process. */
+  readonly client: string;
+}
+
+export interface ExchangeOptions {
+  /** From now to the answer, in milliseconds. It covers everything: opening the leg, sending, waiting. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Takes a notification of a surface. It must not throw and must not wait. */
+export type NotificationListener = (link: RelayLink, notification: Notification) => void;
+
+/**
+ * Carries frames between an agent and surfaces. Every promise it gives rejects with a `HumanPlusError` whose
+ * `outcome` says what became of the frame.
+ */
+export interface RelayTransport {
+  /** Sends a request once and waits for the response with its id. */
+  exchange(link: RelayLink, request: Request, options: ExchangeOptions): Promise<Response | ErrorResponse>;
+  /** Sends a notification; nothing answers it. */
+  notify(link: RelayLink, notification: Notification, options: ExchangeOptions): Promise<void>;
+  /** Leaves the session. A session that is already gone is a success. */
+  detach(link: RelayLink, options: ExchangeOptions): Promise<void>;
+  /** Hears every notification of every link, as long as a leg is open. Gives back what ends it. */
+  onNotification(listener: NotificationListener): () => void;
+  /** Keeps the receiving leg of a link open although no exchange needs it. Gives back what ends that. */
+  hold(link: RelayLink): () => void;
+  /** Ends every exchange with `closed`, and leaves no timer and no socket behind. */
+  close(): Promise<void>;
+}
+
+/** One thing that arrived over a receiving leg. */
+export type Delivery =
+  | { readonly kind: "frame"; readonly frame: Frame; readonly cursor: string | undefined }
+  /** Something that is no frame. Where it named a request, whoever waits for it is told. */
+  | {
+      readonly kind: "malformed";
+      readonly id: RequestId | undefined;
+      readonly issues: readonly Issue[];
+      readonly cursor: string | undefined;
+    }
+  /** The relay no longer has all the frames that this leg missed. */
+  | { readonly kind: "gap"; readonly cursor: string | undefined };
+
+/** An open receiving leg: what arrives, in order. It ends when the leg does, and throws a `HumanPlusError` when the relay refuses. */
+export interface Subscription extends AsyncIterable<Delivery> {
+  /** The leg opened and has delivered nothing at all, not even the bytes a relay sends at once. */
+  readonly silent: boolean;
+}
+
+export interface OpenOptions {
+  /** Only what came after this cursor. */
+  after: string | undefined;
+  /** Closes the leg. */
+  signal: AbortSignal;
+}
+
+/** A receiving leg: all that tells one transport from another. */
+export interface Receiver {
+  open(link: RelayLink, options: OpenOptions): Promise<Subscription>;
+}
+
+/** The sending half that every transport shares. */
+export interface Sender {
+  /** @throws HumanPlusError whose outcome says whether the frame may have been received */
+  send(link: RelayLink, frame: Request | Notification, options: ExchangeOptions): Promise<void>;
+  unregister(link: RelayLink, options: ExchangeOptions): Promise<void>;
+  close(): Promise<void>;
+}

@@ -49,9 +49,10 @@ export class Notes {
     if (this.#notices.length < MAX_ISSUES) this.#notices.push(issue);
   }
 
-  /** What made an element unreadable is only a notice about the list that leaves it out. */
-  demote(element: Notes): void {
-    for (const issue of element.issues) this.notice(issue);
+  /** Takes over what was noticed inside a value. What made an element unreadable is only a notice about its list. */
+  absorb(inner: Notes): void {
+    for (const issue of inner.issues) this.notice(issue);
+    for (const notice of inner.notices) this.notice(notice);
   }
 }
 

@@ -32,7 +32,7 @@ export interface Conversion {
   readonly words?: ReadonlyMap<string, unknown>;
 }
 
-export interface ListRule {
+interface ListRule {
   readonly item: Read<unknown>;
   readonly maxItems: number;
   /** Sibling that counts what was left out. */
@@ -42,7 +42,7 @@ export interface ListRule {
 }
 
 /** An input that is no object yet, and the member under which it is read. */
-export interface Wrapping {
+interface Wrapping {
   readonly into: string;
   readonly list: boolean;
   readonly having: string;
@@ -129,7 +129,7 @@ function readMember(
     const path = (inverse ? inverseFrom[index - from.length] : from[index]) as readonly string[];
     const candidate = lookUp(source, path);
     if (candidate === undefined) continue;
-    const reading = readCandidate(field, inverse, candidate, path, place);
+    const reading = readCandidate(field, inverse, candidate, path, place, notes);
     if (reading.ok) {
       value[name] = reading.value;
       return true;
@@ -170,13 +170,16 @@ function readCandidate(
   candidate: unknown,
   path: readonly string[],
   place: Place | undefined,
+  notes: Notes,
 ): Reading {
   const { text, check, read } = field;
   const where = path.reduce<Place | undefined>((parent, key) => ({ parent, key }), place);
   if (read !== undefined) {
-    const notes = new Notes();
-    const value = read(candidate, where, notes);
-    return value === undefined ? { ok: false, issue: notes.issues[0] as Issue } : { ok: true, value };
+    const own = new Notes();
+    const value = read(candidate, where, own);
+    if (value === undefined) return { ok: false, issue: own.issues[0] as Issue };
+    notes.absorb(own);
+    return { ok: true, value };
   }
   const converted = text === undefined ? candidate : convert(candidate, text);
   if (converted === UNREADABLE) {
@@ -218,7 +221,7 @@ function readList(
       const row = readElement(candidate[key], item, embeddedBytes, { parent: where, key }, element);
       if (row === undefined) unreadable++;
       else rows.push(row);
-      notes.demote(element);
+      notes.absorb(element);
     }
     value[field.name] = rows;
     if (candidate.length > maxItems) {

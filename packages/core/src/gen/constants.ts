@@ -67,6 +67,22 @@ export const limits = {
   sseKeepAliveMs: 15000,
 } as const;
 
+/** Numbers that a surface puts into the code of a JSON-RPC error. An agent decides by the vocabulary of RpcError, never by these. */
+export const rpcErrorCodes = {
+  /** A request that cannot be carried out as it is, or whose id still belongs to another one. */
+  invalidRequest: -32600,
+  /** The surface does not know the method. */
+  methodNotFound: -32601,
+  /** The parameters are not what the method takes, or the tool is not there. */
+  invalidParams: -32602,
+  /** The surface failed. */
+  internalError: -32603,
+  /** The pin is stale; the data is a StaleRefusal. */
+  staleRevision: -32009,
+  /** The agent cancelled the request before anything was written. */
+  cancelled: -32800,
+} as const;
+
 /** Names of requests and notifications. */
 export const methods = {
   /** Opens the MCP session of an agent with a surface. */
@@ -91,6 +107,8 @@ export const methods = {
   agentActivity: "notifications/agent_activity",
   /** Presence: an agent tells the people at the surface what it is doing. Sending one never waits. */
   activity: "notifications/human-plus/activity",
+  /** A proposal ended. It reaches every agent of the session; an agent ignores ids that it was not given. */
+  proposal: "notifications/human-plus/proposal",
   /** A client joined the session. Only relays send it, and only to the surface. */
   peerJoined: "notifications/peer_joined",
   /** A client left the session. Only relays send it, and only to the surface. */

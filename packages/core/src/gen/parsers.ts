@@ -58,6 +58,11 @@ import type {
   PollBody,
   Priority,
   ProgressNotification,
+  ProposalId,
+  ProposalNotification,
+  ProposalOutcome,
+  ProposalReceipt,
+  ProposalState,
   RegisterRequest,
   RelayBaseUrl,
   RelayErrorBody,
@@ -65,11 +70,13 @@ import type {
   RequestId,
   ResourceLink,
   Response,
+  ResultMeta,
   Revision,
   RevisionReading,
   RpcError,
   SessionId,
   SessionToken,
+  StaleRefusal,
   SurfaceId,
   TextContent,
   Tool,
@@ -96,6 +103,7 @@ import {
   validateCancelledNotification,
   validateChangeActor,
   validateChangeFeedComplete,
+  validateChangeFeedReason,
   validateChangeFeedToolName,
   validateChangeFeedUnreadable,
   validateChangeKind,
@@ -137,6 +145,11 @@ import {
   validatePollBodyUnreadable,
   validatePriority,
   validateProgressNotification,
+  validateProposalId,
+  validateProposalNotification,
+  validateProposalOutcome,
+  validateProposalReceipt,
+  validateProposalState,
   validateRegisterRequest,
   validateRelayBaseUrl,
   validateRelayErrorBody,
@@ -144,6 +157,7 @@ import {
   validateRequestId,
   validateResourceLink,
   validateResponse,
+  validateResultMeta,
   validateRevision,
   validateRevisionReadingRevision,
   validateRpcErrorCode,
@@ -151,6 +165,9 @@ import {
   validateRpcErrorMessage,
   validateSessionId,
   validateSessionToken,
+  validateStaleRefusalCode,
+  validateStaleRefusalComplete,
+  validateStaleRefusalUnreadable,
   validateSurfaceId,
   validateTextContent,
   validateTool,
@@ -650,6 +667,81 @@ export function parseCallMeta(input: unknown): CallMeta {
   return unwrap("CallMeta", safeParseCallMeta(input));
 }
 
+const readResultMeta: Read<ResultMeta> = /* @__PURE__ */ checked(validateResultMeta);
+
+/** Reads a {@link ResultMeta}, or says what is wrong with it. Never throws. */
+export function safeParseResultMeta(input: unknown): Parsed<ResultMeta> {
+  return safeParse(readResultMeta, input);
+}
+
+/**
+ * Reads a {@link ResultMeta}.
+ * @throws HumanPlusError `malformed_message`, with the issues
+ */
+export function parseResultMeta(input: unknown): ResultMeta {
+  return unwrap("ResultMeta", safeParseResultMeta(input));
+}
+
+const readProposalId: Read<ProposalId> = /* @__PURE__ */ checked(validateProposalId);
+
+/** Reads a {@link ProposalId}, or says what is wrong with it. Never throws. */
+export function safeParseProposalId(input: unknown): Parsed<ProposalId> {
+  return safeParse(readProposalId, input);
+}
+
+/**
+ * Reads a {@link ProposalId}.
+ * @throws HumanPlusError `malformed_message`, with the issues
+ */
+export function parseProposalId(input: unknown): ProposalId {
+  return unwrap("ProposalId", safeParseProposalId(input));
+}
+
+const readProposalReceipt: Read<ProposalReceipt> = /* @__PURE__ */ checked(validateProposalReceipt);
+
+/** Reads a {@link ProposalReceipt}, or says what is wrong with it. Never throws. */
+export function safeParseProposalReceipt(input: unknown): Parsed<ProposalReceipt> {
+  return safeParse(readProposalReceipt, input);
+}
+
+/**
+ * Reads a {@link ProposalReceipt}.
+ * @throws HumanPlusError `malformed_message`, with the issues
+ */
+export function parseProposalReceipt(input: unknown): ProposalReceipt {
+  return unwrap("ProposalReceipt", safeParseProposalReceipt(input));
+}
+
+const readProposalState: Read<ProposalState> = /* @__PURE__ */ checked(validateProposalState);
+
+/** Reads a {@link ProposalState}, or says what is wrong with it. Never throws. */
+export function safeParseProposalState(input: unknown): Parsed<ProposalState> {
+  return safeParse(readProposalState, input);
+}
+
+/**
+ * Reads a {@link ProposalState}.
+ * @throws HumanPlusError `malformed_message`, with the issues
+ */
+export function parseProposalState(input: unknown): ProposalState {
+  return unwrap("ProposalState", safeParseProposalState(input));
+}
+
+const readProposalOutcome: Read<ProposalOutcome> = /* @__PURE__ */ checked(validateProposalOutcome);
+
+/** Reads a {@link ProposalOutcome}, or says what is wrong with it. Never throws. */
+export function safeParseProposalOutcome(input: unknown): Parsed<ProposalOutcome> {
+  return safeParse(readProposalOutcome, input);
+}
+
+/**
+ * Reads a {@link ProposalOutcome}.
+ * @throws HumanPlusError `malformed_message`, with the issues
+ */
+export function parseProposalOutcome(input: unknown): ProposalOutcome {
+  return unwrap("ProposalOutcome", safeParseProposalOutcome(input));
+}
+
 const readCallToolRequest: Read<CallToolRequest> = /* @__PURE__ */ checked(validateCallToolRequest);
 
 /** Reads a {@link CallToolRequest}, or says what is wrong with it. Never throws. */
@@ -969,6 +1061,21 @@ export function safeParseActivityNotification(input: unknown): Parsed<ActivityNo
  */
 export function parseActivityNotification(input: unknown): ActivityNotification {
   return unwrap("ActivityNotification", safeParseActivityNotification(input));
+}
+
+const readProposalNotification: Read<ProposalNotification> = /* @__PURE__ */ checked(validateProposalNotification);
+
+/** Reads a {@link ProposalNotification}, or says what is wrong with it. Never throws. */
+export function safeParseProposalNotification(input: unknown): Parsed<ProposalNotification> {
+  return safeParse(readProposalNotification, input);
+}
+
+/**
+ * Reads a {@link ProposalNotification}.
+ * @throws HumanPlusError `malformed_message`, with the issues
+ */
+export function parseProposalNotification(input: unknown): ProposalNotification {
+  return unwrap("ProposalNotification", safeParseProposalNotification(input));
 }
 
 const readPeerJoinedNotification: Read<PeerJoinedNotification> =
@@ -1310,6 +1417,7 @@ const readChangeFeed: Read<ChangeFeed> = /* @__PURE__ */ objectReader(
       malformed: false,
       check: validateChangeFeedComplete,
     },
+    { name: "reason", required: false, from: [["_meta", "reason"], ["reason"]], check: validateChangeFeedReason },
     {
       name: "unreadable",
       required: true,
@@ -1332,6 +1440,43 @@ export function safeParseChangeFeed(input: unknown): Parsed<ChangeFeed> {
  */
 export function parseChangeFeed(input: unknown): ChangeFeed {
   return unwrap("ChangeFeed", safeParseChangeFeed(input));
+}
+
+const readStaleRefusal: Read<StaleRefusal> = /* @__PURE__ */ objectReader(
+  [
+    { name: "code", required: true, from: [["code"]], check: validateStaleRefusalCode },
+    {
+      name: "changes",
+      required: true,
+      from: [["changes"]],
+      otherwise: [],
+      list: { item: readChangeRow, maxItems: 10000, counter: "unreadable" },
+    },
+    {
+      name: "complete",
+      required: true,
+      from: [["complete"]],
+      firstPresent: true,
+      otherwise: false,
+      malformed: false,
+      check: validateStaleRefusalComplete,
+    },
+    { name: "unreadable", required: true, from: [["unreadable"]], otherwise: 0, check: validateStaleRefusalUnreadable },
+  ],
+  {},
+);
+
+/** Reads a {@link StaleRefusal}, or says what is wrong with it. Never throws. */
+export function safeParseStaleRefusal(input: unknown): Parsed<StaleRefusal> {
+  return safeParse(readStaleRefusal, input);
+}
+
+/**
+ * Reads a {@link StaleRefusal}.
+ * @throws HumanPlusError `malformed_message`, with the issues
+ */
+export function parseStaleRefusal(input: unknown): StaleRefusal {
+  return unwrap("StaleRefusal", safeParseStaleRefusal(input));
 }
 
 const readToolName: Read<ToolName> = /* @__PURE__ */ checked(validateToolName);

@@ -449,6 +449,69 @@ export const CallMeta = Type.Object(
   { description: "What travels beside the arguments of a call." },
 );
 
+/** Names a proposal: 16 to 128 visible ASCII characters. Unguessable, because every agent of the session is told how a proposal ended. */
+export const ProposalId = Type.String({
+  description:
+    "Names a proposal: 16 to 128 visible ASCII characters. Unguessable, because every agent of the session is told how a proposal ended.",
+  pattern: "^[!-~]*$",
+  minLength: 16,
+  maxLength: 128,
+});
+
+/** The call wrote nothing: it proposed, and a person decides. */
+export const ProposalReceipt = Type.Object(
+  {
+    id: ProposalId,
+    state: Type.Literal("proposed", { description: "Always proposed." }),
+    expiresInMs: Type.Optional(
+      Type.Integer({
+        description: "How long the proposal waits for a person, in milliseconds.",
+        minimum: 0,
+        maximum: 9007199254740991,
+      }),
+    ),
+  },
+  { description: "The call wrote nothing: it proposed, and a person decides." },
+);
+
+/** What travels beside the result of a call, as the surface of this project writes it. Read the marker with RevisionReading: others write it elsewhere. */
+export const ResultMeta = Type.Object(
+  { revision: Type.Optional(Revision), "human-plus/proposal": Type.Optional(ProposalReceipt) },
+  {
+    description:
+      "What travels beside the result of a call, as the surface of this project writes it. Read the marker with RevisionReading: others write it elsewhere.",
+  },
+);
+
+/** How a proposal ended. */
+export const ProposalState = Type.Union(
+  [
+    Type.Literal("accepted", { description: "A person accepted it, and it was written." }),
+    Type.Literal("rejected", { description: "A person rejected it. Nothing was written." }),
+    Type.Literal("expired", { description: "Nobody decided in time. Nothing was written." }),
+    Type.Literal("stale", {
+      description: "A person accepted it, but what it touches had changed since its pin. Nothing was written.",
+    }),
+  ],
+  { description: "How a proposal ended." },
+);
+
+/** How a proposal ended, for the agent that made it. */
+export const ProposalOutcome = Type.Object(
+  {
+    id: ProposalId,
+    state: ProposalState,
+    reason: Type.Optional(
+      Type.String({
+        description:
+          "Why, in a person's words: untrusted text that every agent of the session can read. At most 1,024 characters.",
+        maxLength: 1024,
+      }),
+    ),
+  },
+  { description: "How a proposal ended, for the agent that made it." },
+);
+
 /** A tool name that may be called: 1 to 128 of ASCII letters, digits and _ . : -, starting with a letter, digit or underscore, and not reserved. Names that end in a word of confirmation belong to people under every trust level. */
 export const ToolName = Type.String({
   description:
@@ -669,6 +732,20 @@ export const ActivityNotification = Type.Object(
   { description: "Presence: an agent tells the people at the surface what it is doing. Sending one never waits." },
 );
 
+/** A proposal ended. It reaches every agent of the session; an agent ignores ids that it was not given. */
+export const ProposalNotification = Type.Object(
+  {
+    jsonrpc: Type.Literal("2.0", { description: "The version of JSON-RPC." }),
+    method: Type.Literal("notifications/human-plus/proposal", {
+      description: "Always notifications/human-plus/proposal.",
+    }),
+    params: ProposalOutcome,
+  },
+  {
+    description: "A proposal ended. It reaches every agent of the session; an agent ignores ids that it was not given.",
+  },
+);
+
 /** A client of a session. */
 export const Peer = Type.Object({ client: Type.Optional(ClientId) }, { description: "A client of a session." });
 
@@ -766,6 +843,13 @@ export const ChangeFeed = Type.Object(
     complete: Type.Boolean({
       description: "The rows are all there is. A value that is not a boolean counts as partial.",
     }),
+    reason: Type.Optional(
+      Type.String({
+        description: "Why the rows are not all there is: untrusted text of at most 256 characters.",
+        minLength: 1,
+        maxLength: 256,
+      }),
+    ),
     unreadable: Type.Integer({
       description: "How many rows, or lists of rows, could not be read.",
       minimum: 0,
@@ -775,6 +859,30 @@ export const ChangeFeed = Type.Object(
   {
     description:
       "What changed since a marker. An empty list means calm only if it is complete and nothing was unreadable, and only if the surface offers a feed at all.",
+  },
+);
+
+/** The data of the error with which a surface refuses a stale pin: what changed since, so that an agent can tell the thing it works on from another. It holds no marker: read again to get one. */
+export const StaleRefusal = Type.Object(
+  {
+    code: Type.Literal("revision_mismatch", { description: "Always revision_mismatch." }),
+    changes: Type.Array(ChangeRow, {
+      description: "The changes that stand against the call, hands relative to the caller.",
+      maxItems: 10000,
+    }),
+    complete: Type.Boolean({
+      description:
+        "The rows are all that stands against the call. False when the surface no longer knows, or when the marker is of another life of the surface.",
+    }),
+    unreadable: Type.Integer({
+      description: "How many rows could not be read.",
+      minimum: 0,
+      maximum: 9007199254740991,
+    }),
+  },
+  {
+    description:
+      "The data of the error with which a surface refuses a stale pin: what changed since, so that an agent can tell the thing it works on from another. It holds no marker: read again to get one.",
   },
 );
 

@@ -330,6 +330,43 @@ export interface CallMeta {
   progressToken?: RequestId | undefined;
 }
 
+/** What travels beside the result of a call, as the surface of this project writes it. Read the marker with RevisionReading: others write it elsewhere. */
+export interface ResultMeta {
+  revision?: Revision | undefined;
+  "human-plus/proposal"?: ProposalReceipt | undefined;
+}
+
+/** Names a proposal: 16 to 128 visible ASCII characters. Unguessable, because every agent of the session is told how a proposal ended. */
+export type ProposalId = string;
+
+/** The call wrote nothing: it proposed, and a person decides. */
+export interface ProposalReceipt {
+  id: ProposalId;
+  /** Always proposed. */
+  state: "proposed";
+  /** How long the proposal waits for a person, in milliseconds. */
+  expiresInMs?: number | undefined;
+}
+
+/** How a proposal ended. */
+export type ProposalState =
+  /** A person accepted it, and it was written. */
+  | "accepted"
+  /** A person rejected it. Nothing was written. */
+  | "rejected"
+  /** Nobody decided in time. Nothing was written. */
+  | "expired"
+  /** A person accepted it, but what it touches had changed since its pin. Nothing was written. */
+  | "stale";
+
+/** How a proposal ended, for the agent that made it. */
+export interface ProposalOutcome {
+  id: ProposalId;
+  state: ProposalState;
+  /** Why, in a person's words: untrusted text that every agent of the session can read. At most 1,024 characters. */
+  reason?: string | undefined;
+}
+
 /** Calls a tool, pinned to the revision the agent last read. */
 export interface CallToolRequest {
   /** The version of JSON-RPC. */
@@ -523,6 +560,15 @@ export interface ActivityNotification {
   error?: undefined | undefined;
 }
 
+/** A proposal ended. It reaches every agent of the session; an agent ignores ids that it was not given. */
+export interface ProposalNotification {
+  /** The version of JSON-RPC. */
+  jsonrpc: "2.0";
+  /** Always notifications/human-plus/proposal. */
+  method: "notifications/human-plus/proposal";
+  params: ProposalOutcome;
+}
+
 /** A client joined the session. Only relays send it, and only to the surface. */
 export interface PeerJoinedNotification {
   /** The version of JSON-RPC. */
@@ -600,7 +646,21 @@ export interface ChangeFeed {
   changes: ChangeRow[];
   /** The rows are all there is. A value that is not a boolean counts as partial. */
   complete: boolean;
+  /** Why the rows are not all there is: untrusted text of at most 256 characters. */
+  reason?: string | undefined;
   /** How many rows, or lists of rows, could not be read. */
+  unreadable: number;
+}
+
+/** The data of the error with which a surface refuses a stale pin: what changed since, so that an agent can tell the thing it works on from another. It holds no marker: read again to get one. */
+export interface StaleRefusal {
+  /** Always revision_mismatch. */
+  code: "revision_mismatch";
+  /** The changes that stand against the call, hands relative to the caller. */
+  changes: ChangeRow[];
+  /** The rows are all that stands against the call. False when the surface no longer knows, or when the marker is of another life of the surface. */
+  complete: boolean;
+  /** How many rows could not be read. */
   unreadable: number;
 }
 

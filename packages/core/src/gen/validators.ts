@@ -3186,8 +3186,424 @@ function validate79(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 
-export const validateCallToolRequest: Validator = validate84;
+export const validateResultMeta: Validator = validate84;
 const schema43 = {
+  type: "object",
+  properties: {
+    revision: { $ref: "#/definitions/Revision" },
+    "human-plus/proposal": { $ref: "#/definitions/ProposalReceipt" },
+  },
+};
+const schema44 = {
+  type: "object",
+  required: ["id", "state"],
+  properties: {
+    id: { $ref: "#/definitions/ProposalId" },
+    state: { const: "proposed" },
+    expiresInMs: { type: "integer", minimum: 0, maximum: 9007199254740991 },
+  },
+};
+const schema45 = { type: "string", minLength: 16, maxLength: 128, pattern: "^[!-~]*$" };
+
+function validate87(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (func2(data) > 128) {
+        validate87.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        return false;
+      } else {
+        if (func2(data) < 16) {
+          validate87.errors = [{ instancePath, keyword: "minLength", params: { limit: 16 } }];
+          return false;
+        } else {
+          if (!pattern1.test(data)) {
+            validate87.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
+            return false;
+          }
+        }
+      }
+    } else {
+      validate87.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate87.errors = vErrors;
+  return errors === 0;
+}
+
+function validate86(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if ((data.id === undefined && (missing0 = "id")) || (data.state === undefined && (missing0 = "state"))) {
+        validate86.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.id !== undefined) {
+          const _errs1 = errors;
+          if (
+            !validate87(data.id, {
+              instancePath: instancePath + "/id",
+              parentData: data,
+              parentDataProperty: "id",
+              rootData,
+            })
+          ) {
+            vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+            errors = vErrors.length;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.state !== undefined) {
+            const _errs2 = errors;
+            if ("proposed" !== data.state) {
+              validate86.errors = [
+                { instancePath: instancePath + "/state", keyword: "const", params: { allowedValue: "proposed" } },
+              ];
+              return false;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.expiresInMs !== undefined) {
+              let data2 = data.expiresInMs;
+              const _errs3 = errors;
+              if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
+                validate86.errors = [
+                  { instancePath: instancePath + "/expiresInMs", keyword: "type", params: { type: "integer" } },
+                ];
+                return false;
+              }
+              if (errors === _errs3) {
+                if (typeof data2 == "number" && isFinite(data2)) {
+                  if (data2 > 9007199254740991 || isNaN(data2)) {
+                    validate86.errors = [
+                      {
+                        instancePath: instancePath + "/expiresInMs",
+                        keyword: "maximum",
+                        params: { comparison: "<=", limit: 9007199254740991 },
+                      },
+                    ];
+                    return false;
+                  } else {
+                    if (data2 < 0 || isNaN(data2)) {
+                      validate86.errors = [
+                        {
+                          instancePath: instancePath + "/expiresInMs",
+                          keyword: "minimum",
+                          params: { comparison: ">=", limit: 0 },
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                }
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+          }
+        }
+      }
+    } else {
+      validate86.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate86.errors = vErrors;
+  return errors === 0;
+}
+
+function validate84(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      if (data.revision !== undefined) {
+        const _errs1 = errors;
+        if (
+          !validate80(data.revision, {
+            instancePath: instancePath + "/revision",
+            parentData: data,
+            parentDataProperty: "revision",
+            rootData,
+          })
+        ) {
+          vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+          errors = vErrors.length;
+        }
+        var valid0 = _errs1 === errors;
+      } else {
+        var valid0 = true;
+      }
+      if (valid0) {
+        if (data["human-plus/proposal"] !== undefined) {
+          const _errs2 = errors;
+          if (
+            !validate86(data["human-plus/proposal"], {
+              instancePath: instancePath + "/human-plus~1proposal",
+              parentData: data,
+              parentDataProperty: "human-plus/proposal",
+              rootData,
+            })
+          ) {
+            vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+            errors = vErrors.length;
+          }
+          var valid0 = _errs2 === errors;
+        } else {
+          var valid0 = true;
+        }
+      }
+    } else {
+      validate84.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate84.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateProposalId: Validator = validate90;
+
+function validate90(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (func2(data) > 128) {
+        validate90.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        return false;
+      } else {
+        if (func2(data) < 16) {
+          validate90.errors = [{ instancePath, keyword: "minLength", params: { limit: 16 } }];
+          return false;
+        } else {
+          if (!pattern1.test(data)) {
+            validate90.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
+            return false;
+          }
+        }
+      }
+    } else {
+      validate90.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate90.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateProposalReceipt: Validator = validate91;
+
+function validate91(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if ((data.id === undefined && (missing0 = "id")) || (data.state === undefined && (missing0 = "state"))) {
+        validate91.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.id !== undefined) {
+          const _errs1 = errors;
+          if (
+            !validate87(data.id, {
+              instancePath: instancePath + "/id",
+              parentData: data,
+              parentDataProperty: "id",
+              rootData,
+            })
+          ) {
+            vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+            errors = vErrors.length;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.state !== undefined) {
+            const _errs2 = errors;
+            if ("proposed" !== data.state) {
+              validate91.errors = [
+                { instancePath: instancePath + "/state", keyword: "const", params: { allowedValue: "proposed" } },
+              ];
+              return false;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.expiresInMs !== undefined) {
+              let data2 = data.expiresInMs;
+              const _errs3 = errors;
+              if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
+                validate91.errors = [
+                  { instancePath: instancePath + "/expiresInMs", keyword: "type", params: { type: "integer" } },
+                ];
+                return false;
+              }
+              if (errors === _errs3) {
+                if (typeof data2 == "number" && isFinite(data2)) {
+                  if (data2 > 9007199254740991 || isNaN(data2)) {
+                    validate91.errors = [
+                      {
+                        instancePath: instancePath + "/expiresInMs",
+                        keyword: "maximum",
+                        params: { comparison: "<=", limit: 9007199254740991 },
+                      },
+                    ];
+                    return false;
+                  } else {
+                    if (data2 < 0 || isNaN(data2)) {
+                      validate91.errors = [
+                        {
+                          instancePath: instancePath + "/expiresInMs",
+                          keyword: "minimum",
+                          params: { comparison: ">=", limit: 0 },
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                }
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+          }
+        }
+      }
+    } else {
+      validate91.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate91.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateProposalState: Validator = validate93;
+const schema48 = { enum: ["accepted", "rejected", "expired", "stale"] };
+
+function validate93(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!(data === "accepted" || data === "rejected" || data === "expired" || data === "stale")) {
+    validate93.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema48.enum } }];
+    return false;
+  }
+  validate93.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateProposalOutcome: Validator = validate94;
+const schema49 = {
+  type: "object",
+  required: ["id", "state"],
+  properties: {
+    id: { $ref: "#/definitions/ProposalId" },
+    state: { $ref: "#/definitions/ProposalState" },
+    reason: { type: "string", maxLength: 1024 },
+  },
+};
+
+function validate94(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if ((data.id === undefined && (missing0 = "id")) || (data.state === undefined && (missing0 = "state"))) {
+        validate94.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.id !== undefined) {
+          const _errs1 = errors;
+          if (
+            !validate87(data.id, {
+              instancePath: instancePath + "/id",
+              parentData: data,
+              parentDataProperty: "id",
+              rootData,
+            })
+          ) {
+            vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+            errors = vErrors.length;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.state !== undefined) {
+            const _errs2 = errors;
+            if (
+              !validate93(data.state, {
+                instancePath: instancePath + "/state",
+                parentData: data,
+                parentDataProperty: "state",
+                rootData,
+              })
+            ) {
+              vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+              errors = vErrors.length;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.reason !== undefined) {
+              let data2 = data.reason;
+              const _errs3 = errors;
+              if (errors === _errs3) {
+                if (typeof data2 === "string") {
+                  if (func2(data2) > 1024) {
+                    validate94.errors = [
+                      { instancePath: instancePath + "/reason", keyword: "maxLength", params: { limit: 1024 } },
+                    ];
+                    return false;
+                  }
+                } else {
+                  validate94.errors = [
+                    { instancePath: instancePath + "/reason", keyword: "type", params: { type: "string" } },
+                  ];
+                  return false;
+                }
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+          }
+        }
+      }
+    } else {
+      validate94.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate94.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateCallToolRequest: Validator = validate97;
+const schema50 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "method", "params"],
@@ -3208,7 +3624,7 @@ const schema43 = {
     error: false,
   },
 };
-const schema44 = {
+const schema51 = {
   type: "string",
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$",
   "x-reserved-endings": {
@@ -3249,46 +3665,46 @@ const schema44 = {
     ],
   },
 };
-const schema45 = {
+const schema52 = {
   words: ["confirm", "reject", "accept", "approve", "deny"],
   separators: "_.:-",
   hump: true,
   strip:
     "\u0000\t\n\u000b\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u3000\ufeff",
 };
-const pattern10 = /* @__PURE__ */ new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$", "u");
-const func77 = isReserved;
+const pattern12 = /* @__PURE__ */ new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$", "u");
+const func82 = isReserved;
 
-function validate86(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate99(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
-      if (!pattern10.test(data)) {
-        validate86.errors = [
+      if (!pattern12.test(data)) {
+        validate99.errors = [
           { instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$" } },
         ];
         return false;
       } else {
-        if (func77(data, schema45)) {
-          validate86.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
+        if (func82(data, schema52)) {
+          validate99.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
           return false;
         }
       }
     } else {
-      validate86.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate99.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate86.errors = vErrors;
+  validate99.errors = vErrors;
   return errors === 0;
 }
 
-function validate84(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate97(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate84.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate97.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -3300,13 +3716,13 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate84.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate97.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate84.errors = [
+            validate97.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -3337,7 +3753,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
             if (data.method !== undefined) {
               const _errs3 = errors;
               if ("tools/call" !== data.method) {
-                validate84.errors = [
+                validate97.errors = [
                   { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "tools/call" } },
                 ];
                 return false;
@@ -3354,7 +3770,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                   if (data3 && typeof data3 == "object" && !Array.isArray(data3)) {
                     let missing1;
                     if (data3.name === undefined && (missing1 = "name")) {
-                      validate84.errors = [
+                      validate97.errors = [
                         {
                           instancePath: instancePath + "/params",
                           keyword: "required",
@@ -3366,14 +3782,14 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                       if (data3.name !== undefined) {
                         const _errs6 = errors;
                         if (
-                          !validate86(data3.name, {
+                          !validate99(data3.name, {
                             instancePath: instancePath + "/params/name",
                             parentData: data3,
                             parentDataProperty: "name",
                             rootData,
                           })
                         ) {
-                          vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+                          vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
                           errors = vErrors.length;
                         }
                         var valid1 = _errs6 === errors;
@@ -3385,7 +3801,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                           let data5 = data3.arguments;
                           const _errs7 = errors;
                           if (!(data5 && typeof data5 == "object" && !Array.isArray(data5))) {
-                            validate84.errors = [
+                            validate97.errors = [
                               {
                                 instancePath: instancePath + "/params/arguments",
                                 keyword: "type",
@@ -3395,7 +3811,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                             return false;
                           }
                           if (!func9(data5, 64)) {
-                            validate84.errors = [
+                            validate97.errors = [
                               {
                                 instancePath: instancePath + "/params/arguments",
                                 keyword: "x-max-depth",
@@ -3430,7 +3846,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    validate84.errors = [
+                    validate97.errors = [
                       { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                     ];
                     return false;
@@ -3443,7 +3859,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate84.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  validate97.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
                   return false;
                 } else {
                   var valid0 = true;
@@ -3451,7 +3867,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate84.errors = [
+                    validate97.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -3465,40 +3881,40 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate84.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate97.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate84.errors = vErrors;
+  validate97.errors = vErrors;
   return errors === 0;
 }
 
-export const validateTextContent: Validator = validate89;
-const schema46 = {
+export const validateTextContent: Validator = validate102;
+const schema53 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "text"],
   properties: { type: { const: "text" }, text: { type: "string" } },
 };
 
-function validate89(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate102(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate89.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate102.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.type === undefined && (missing0 = "type")) || (data.text === undefined && (missing0 = "text"))) {
-        validate89.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate102.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("text" !== data.type) {
-            validate89.errors = [
+            validate102.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "text" } },
             ];
             return false;
@@ -3511,7 +3927,7 @@ function validate89(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.text !== undefined) {
             const _errs2 = errors;
             if (typeof data.text !== "string") {
-              validate89.errors = [
+              validate102.errors = [
                 { instancePath: instancePath + "/text", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -3523,27 +3939,27 @@ function validate89(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate89.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate102.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate89.errors = vErrors;
+  validate102.errors = vErrors;
   return errors === 0;
 }
 
-export const validateImageContent: Validator = validate90;
-const schema47 = {
+export const validateImageContent: Validator = validate103;
+const schema54 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "data", "mimeType"],
   properties: { type: { const: "image" }, data: { type: "string" }, mimeType: { type: "string", maxLength: 256 } },
 };
 
-function validate90(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate103(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate90.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate103.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -3554,13 +3970,13 @@ function validate90(data, { instancePath = "", parentData, parentDataProperty, r
         (data.data === undefined && (missing0 = "data")) ||
         (data.mimeType === undefined && (missing0 = "mimeType"))
       ) {
-        validate90.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate103.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("image" !== data.type) {
-            validate90.errors = [
+            validate103.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "image" } },
             ];
             return false;
@@ -3573,7 +3989,7 @@ function validate90(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.data !== undefined) {
             const _errs2 = errors;
             if (typeof data.data !== "string") {
-              validate90.errors = [
+              validate103.errors = [
                 { instancePath: instancePath + "/data", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -3589,13 +4005,13 @@ function validate90(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs4) {
                 if (typeof data2 === "string") {
                   if (func2(data2) > 256) {
-                    validate90.errors = [
+                    validate103.errors = [
                       { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
                     ];
                     return false;
                   }
                 } else {
-                  validate90.errors = [
+                  validate103.errors = [
                     { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -3609,27 +4025,27 @@ function validate90(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate90.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate103.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate90.errors = vErrors;
+  validate103.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAudioContent: Validator = validate91;
-const schema48 = {
+export const validateAudioContent: Validator = validate104;
+const schema55 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "data", "mimeType"],
   properties: { type: { const: "audio" }, data: { type: "string" }, mimeType: { type: "string", maxLength: 256 } },
 };
 
-function validate91(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate104(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate91.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate104.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -3640,13 +4056,13 @@ function validate91(data, { instancePath = "", parentData, parentDataProperty, r
         (data.data === undefined && (missing0 = "data")) ||
         (data.mimeType === undefined && (missing0 = "mimeType"))
       ) {
-        validate91.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate104.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("audio" !== data.type) {
-            validate91.errors = [
+            validate104.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "audio" } },
             ];
             return false;
@@ -3659,7 +4075,7 @@ function validate91(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.data !== undefined) {
             const _errs2 = errors;
             if (typeof data.data !== "string") {
-              validate91.errors = [
+              validate104.errors = [
                 { instancePath: instancePath + "/data", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -3675,13 +4091,13 @@ function validate91(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs4) {
                 if (typeof data2 === "string") {
                   if (func2(data2) > 256) {
-                    validate91.errors = [
+                    validate104.errors = [
                       { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
                     ];
                     return false;
                   }
                 } else {
-                  validate91.errors = [
+                  validate104.errors = [
                     { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -3695,16 +4111,16 @@ function validate91(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate91.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate104.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate91.errors = vErrors;
+  validate104.errors = vErrors;
   return errors === 0;
 }
 
-export const validateResourceLink: Validator = validate92;
-const schema49 = {
+export const validateResourceLink: Validator = validate105;
+const schema56 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "uri"],
@@ -3717,24 +4133,24 @@ const schema49 = {
   },
 };
 
-function validate92(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate105(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate92.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate105.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.type === undefined && (missing0 = "type")) || (data.uri === undefined && (missing0 = "uri"))) {
-        validate92.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate105.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("resource_link" !== data.type) {
-            validate92.errors = [
+            validate105.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "resource_link" } },
             ];
             return false;
@@ -3750,13 +4166,13 @@ function validate92(data, { instancePath = "", parentData, parentDataProperty, r
             if (errors === _errs2) {
               if (typeof data1 === "string") {
                 if (func2(data1) > 8192) {
-                  validate92.errors = [
+                  validate105.errors = [
                     { instancePath: instancePath + "/uri", keyword: "maxLength", params: { limit: 8192 } },
                   ];
                   return false;
                 }
               } else {
-                validate92.errors = [
+                validate105.errors = [
                   { instancePath: instancePath + "/uri", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
@@ -3773,13 +4189,13 @@ function validate92(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs4) {
                 if (typeof data2 === "string") {
                   if (func2(data2) > 1024) {
-                    validate92.errors = [
+                    validate105.errors = [
                       { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 1024 } },
                     ];
                     return false;
                   }
                 } else {
-                  validate92.errors = [
+                  validate105.errors = [
                     { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -3794,13 +4210,13 @@ function validate92(data, { instancePath = "", parentData, parentDataProperty, r
                 let data3 = data.description;
                 const _errs6 = errors;
                 if (typeof data3 !== "string") {
-                  validate92.errors = [
+                  validate105.errors = [
                     { instancePath: instancePath + "/description", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
                 }
                 if (!func60(data3, 16384)) {
-                  validate92.errors = [
+                  validate105.errors = [
                     { instancePath: instancePath + "/description", keyword: "x-max-bytes", params: { limit: 16384 } },
                   ];
                   return false;
@@ -3816,13 +4232,13 @@ function validate92(data, { instancePath = "", parentData, parentDataProperty, r
                   if (errors === _errs8) {
                     if (typeof data4 === "string") {
                       if (func2(data4) > 256) {
-                        validate92.errors = [
+                        validate105.errors = [
                           { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
                         ];
                         return false;
                       }
                     } else {
-                      validate92.errors = [
+                      validate105.errors = [
                         { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
                       ];
                       return false;
@@ -3838,16 +4254,16 @@ function validate92(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate92.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate105.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate92.errors = vErrors;
+  validate105.errors = vErrors;
   return errors === 0;
 }
 
-export const validateEmbeddedResource: Validator = validate93;
-const schema50 = {
+export const validateEmbeddedResource: Validator = validate106;
+const schema57 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "resource"],
@@ -3866,11 +4282,11 @@ const schema50 = {
   },
 };
 
-function validate93(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate106(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate93.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate106.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -3880,13 +4296,13 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
         (data.type === undefined && (missing0 = "type")) ||
         (data.resource === undefined && (missing0 = "resource"))
       ) {
-        validate93.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate106.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("resource" !== data.type) {
-            validate93.errors = [
+            validate106.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "resource" } },
             ];
             return false;
@@ -3903,7 +4319,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
               if (data1 && typeof data1 == "object" && !Array.isArray(data1)) {
                 let missing1;
                 if (data1.uri === undefined && (missing1 = "uri")) {
-                  validate93.errors = [
+                  validate106.errors = [
                     {
                       instancePath: instancePath + "/resource",
                       keyword: "required",
@@ -3918,7 +4334,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                     if (errors === _errs4) {
                       if (typeof data2 === "string") {
                         if (func2(data2) > 8192) {
-                          validate93.errors = [
+                          validate106.errors = [
                             {
                               instancePath: instancePath + "/resource/uri",
                               keyword: "maxLength",
@@ -3928,7 +4344,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                           return false;
                         }
                       } else {
-                        validate93.errors = [
+                        validate106.errors = [
                           { instancePath: instancePath + "/resource/uri", keyword: "type", params: { type: "string" } },
                         ];
                         return false;
@@ -3945,7 +4361,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                       if (errors === _errs6) {
                         if (typeof data3 === "string") {
                           if (func2(data3) > 256) {
-                            validate93.errors = [
+                            validate106.errors = [
                               {
                                 instancePath: instancePath + "/resource/mimeType",
                                 keyword: "maxLength",
@@ -3955,7 +4371,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                             return false;
                           }
                         } else {
-                          validate93.errors = [
+                          validate106.errors = [
                             {
                               instancePath: instancePath + "/resource/mimeType",
                               keyword: "type",
@@ -3973,7 +4389,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                       if (data1.text !== undefined) {
                         const _errs8 = errors;
                         if (typeof data1.text !== "string") {
-                          validate93.errors = [
+                          validate106.errors = [
                             {
                               instancePath: instancePath + "/resource/text",
                               keyword: "type",
@@ -3990,7 +4406,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                         if (data1.blob !== undefined) {
                           const _errs10 = errors;
                           if (typeof data1.blob !== "string") {
-                            validate93.errors = [
+                            validate106.errors = [
                               {
                                 instancePath: instancePath + "/resource/blob",
                                 keyword: "type",
@@ -4008,7 +4424,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                validate93.errors = [
+                validate106.errors = [
                   { instancePath: instancePath + "/resource", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
@@ -4021,16 +4437,16 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate93.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate106.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate93.errors = vErrors;
+  validate106.errors = vErrors;
   return errors === 0;
 }
 
-export const validateContentPart: Validator = validate94;
-const schema51 = {
+export const validateContentPart: Validator = validate107;
+const schema58 = {
   oneOf: [
     { $ref: "#/definitions/TextContent" },
     { $ref: "#/definitions/ImageContent" },
@@ -4040,15 +4456,15 @@ const schema51 = {
   ],
 };
 
-function validate94(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate107(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   const _errs0 = errors;
   let valid0 = false;
   let passing0 = null;
   const _errs1 = errors;
-  if (!validate89(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+  if (!validate102(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
     errors = vErrors.length;
   }
   var _valid0 = _errs1 === errors;
@@ -4057,8 +4473,8 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
     passing0 = 0;
   }
   const _errs2 = errors;
-  if (!validate90(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+  if (!validate103(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
     errors = vErrors.length;
   }
   var _valid0 = _errs2 === errors;
@@ -4071,8 +4487,8 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
       passing0 = 1;
     }
     const _errs3 = errors;
-    if (!validate91(data, { instancePath, parentData, parentDataProperty, rootData })) {
-      vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+    if (!validate104(data, { instancePath, parentData, parentDataProperty, rootData })) {
+      vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
       errors = vErrors.length;
     }
     var _valid0 = _errs3 === errors;
@@ -4085,8 +4501,8 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
         passing0 = 2;
       }
       const _errs4 = errors;
-      if (!validate92(data, { instancePath, parentData, parentDataProperty, rootData })) {
-        vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+      if (!validate105(data, { instancePath, parentData, parentDataProperty, rootData })) {
+        vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
         errors = vErrors.length;
       }
       var _valid0 = _errs4 === errors;
@@ -4099,8 +4515,8 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
           passing0 = 3;
         }
         const _errs5 = errors;
-        if (!validate93(data, { instancePath, parentData, parentDataProperty, rootData })) {
-          vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+        if (!validate106(data, { instancePath, parentData, parentDataProperty, rootData })) {
+          vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
           errors = vErrors.length;
         }
         var _valid0 = _errs5 === errors;
@@ -4124,7 +4540,7 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
       vErrors.push(err0);
     }
     errors++;
-    validate94.errors = vErrors;
+    validate107.errors = vErrors;
     return false;
   } else {
     errors = _errs0;
@@ -4136,12 +4552,12 @@ function validate94(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
   }
-  validate94.errors = vErrors;
+  validate107.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResult: Validator = validate100;
-const schema52 = {
+export const validateCallToolResult: Validator = validate113;
+const schema59 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["content", "isError", "unreadable"],
@@ -4154,11 +4570,11 @@ const schema52 = {
   },
 };
 
-function validate100(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate113(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate100.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate113.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4169,7 +4585,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
         (data.isError === undefined && (missing0 = "isError")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate100.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate113.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.content !== undefined) {
@@ -4178,7 +4594,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 10000) {
-                validate100.errors = [
+                validate113.errors = [
                   { instancePath: instancePath + "/content", keyword: "maxItems", params: { limit: 10000 } },
                 ];
                 return false;
@@ -4188,14 +4604,14 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs3 = errors;
                   if (
-                    !validate94(data0[i0], {
+                    !validate107(data0[i0], {
                       instancePath: instancePath + "/content/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
                       rootData,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+                    vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs3 === errors;
@@ -4205,7 +4621,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
             } else {
-              validate100.errors = [
+              validate113.errors = [
                 { instancePath: instancePath + "/content", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -4220,13 +4636,13 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
             let data2 = data.structuredContent;
             const _errs4 = errors;
             if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-              validate100.errors = [
+              validate113.errors = [
                 { instancePath: instancePath + "/structuredContent", keyword: "type", params: { type: "object" } },
               ];
               return false;
             }
             if (!func9(data2, 64)) {
-              validate100.errors = [
+              validate113.errors = [
                 { instancePath: instancePath + "/structuredContent", keyword: "x-max-depth", params: { limit: 64 } },
               ];
               return false;
@@ -4239,7 +4655,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.isError !== undefined) {
               const _errs6 = errors;
               if (typeof data.isError !== "boolean") {
-                validate100.errors = [
+                validate113.errors = [
                   { instancePath: instancePath + "/isError", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -4253,13 +4669,13 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data._meta;
                 const _errs8 = errors;
                 if (!(data4 && typeof data4 == "object" && !Array.isArray(data4))) {
-                  validate100.errors = [
+                  validate113.errors = [
                     { instancePath: instancePath + "/_meta", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
                 }
                 if (!func9(data4, 64)) {
-                  validate100.errors = [
+                  validate113.errors = [
                     { instancePath: instancePath + "/_meta", keyword: "x-max-depth", params: { limit: 64 } },
                   ];
                   return false;
@@ -4273,7 +4689,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
                   let data5 = data.unreadable;
                   const _errs10 = errors;
                   if (!(typeof data5 == "number" && !(data5 % 1) && !isNaN(data5) && isFinite(data5))) {
-                    validate100.errors = [
+                    validate113.errors = [
                       { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                     ];
                     return false;
@@ -4281,7 +4697,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
                   if (errors === _errs10) {
                     if (typeof data5 == "number" && isFinite(data5)) {
                       if (data5 > 9007199254740991 || isNaN(data5)) {
-                        validate100.errors = [
+                        validate113.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "maximum",
@@ -4291,7 +4707,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
                         return false;
                       } else {
                         if (data5 < 0 || isNaN(data5)) {
-                          validate100.errors = [
+                          validate113.errors = [
                             {
                               instancePath: instancePath + "/unreadable",
                               keyword: "minimum",
@@ -4313,95 +4729,95 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate100.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate113.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate100.errors = vErrors;
+  validate113.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultStructuredContent: Validator = validate102;
-const schema53 = { type: "object", "x-max-depth": "jsonDepth" };
+export const validateCallToolResultStructuredContent: Validator = validate115;
+const schema60 = { type: "object", "x-max-depth": "jsonDepth" };
 
-function validate102(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate115(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate102.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+    validate115.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
     return false;
   }
   if (!func9(data, 64)) {
-    validate102.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+    validate115.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
     return false;
   }
-  validate102.errors = vErrors;
+  validate115.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultIsError: Validator = validate103;
-const schema54 = { type: "boolean" };
+export const validateCallToolResultIsError: Validator = validate116;
+const schema61 = { type: "boolean" };
 
-function validate103(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate116(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "boolean") {
-    validate103.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    validate116.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
-  validate103.errors = vErrors;
+  validate116.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultMeta: Validator = validate104;
-const schema55 = { type: "object", "x-max-depth": "jsonDepth" };
+export const validateCallToolResultMeta: Validator = validate117;
+const schema62 = { type: "object", "x-max-depth": "jsonDepth" };
 
-function validate104(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate117(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate104.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+    validate117.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
     return false;
   }
   if (!func9(data, 64)) {
-    validate104.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+    validate117.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
     return false;
   }
-  validate104.errors = vErrors;
+  validate117.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultUnreadable: Validator = validate105;
-const schema56 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validateCallToolResultUnreadable: Validator = validate118;
+const schema63 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate105(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate118(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate105.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate118.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate105.errors = [
+        validate118.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate105.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate118.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate105.errors = vErrors;
+  validate118.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCancelledNotification: Validator = validate106;
-const schema57 = {
+export const validateCancelledNotification: Validator = validate119;
+const schema64 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -4419,11 +4835,11 @@ const schema57 = {
   },
 };
 
-function validate106(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate119(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate106.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate119.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4434,13 +4850,13 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate106.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate119.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate106.errors = [
+            validate119.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -4453,7 +4869,7 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/cancelled" !== data.method) {
-              validate106.errors = [
+              validate119.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -4474,7 +4890,7 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
                 if (data2 && typeof data2 == "object" && !Array.isArray(data2)) {
                   let missing1;
                   if (data2.requestId === undefined && (missing1 = "requestId")) {
-                    validate106.errors = [
+                    validate119.errors = [
                       {
                         instancePath: instancePath + "/params",
                         keyword: "required",
@@ -4507,7 +4923,7 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
                         if (errors === _errs6) {
                           if (typeof data4 === "string") {
                             if (func2(data4) > 1024) {
-                              validate106.errors = [
+                              validate119.errors = [
                                 {
                                   instancePath: instancePath + "/params/reason",
                                   keyword: "maxLength",
@@ -4517,7 +4933,7 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
                               return false;
                             }
                           } else {
-                            validate106.errors = [
+                            validate119.errors = [
                               {
                                 instancePath: instancePath + "/params/reason",
                                 keyword: "type",
@@ -4534,7 +4950,7 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
                     }
                   }
                 } else {
-                  validate106.errors = [
+                  validate119.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -4547,7 +4963,7 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate106.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate119.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -4555,7 +4971,7 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate106.errors = [
+                  validate119.errors = [
                     { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
                   ];
                   return false;
@@ -4565,7 +4981,7 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate106.errors = [
+                    validate119.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -4579,16 +4995,16 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate106.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate119.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate106.errors = vErrors;
+  validate119.errors = vErrors;
   return errors === 0;
 }
 
-export const validateProgressNotification: Validator = validate108;
-const schema58 = {
+export const validateProgressNotification: Validator = validate121;
+const schema65 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -4611,11 +5027,11 @@ const schema58 = {
   },
 };
 
-function validate108(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate121(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate108.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate121.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4626,13 +5042,13 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate108.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate121.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate108.errors = [
+            validate121.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -4645,7 +5061,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/progress" !== data.method) {
-              validate108.errors = [
+              validate121.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -4669,7 +5085,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
                     (data2.progressToken === undefined && (missing1 = "progressToken")) ||
                     (data2.progress === undefined && (missing1 = "progress"))
                   ) {
-                    validate108.errors = [
+                    validate121.errors = [
                       {
                         instancePath: instancePath + "/params",
                         keyword: "required",
@@ -4700,7 +5116,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
                         let data4 = data2.progress;
                         const _errs6 = errors;
                         if (!(typeof data4 == "number" && isFinite(data4))) {
-                          validate108.errors = [
+                          validate121.errors = [
                             {
                               instancePath: instancePath + "/params/progress",
                               keyword: "type",
@@ -4718,7 +5134,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
                           let data5 = data2.total;
                           const _errs8 = errors;
                           if (!(typeof data5 == "number" && isFinite(data5))) {
-                            validate108.errors = [
+                            validate121.errors = [
                               {
                                 instancePath: instancePath + "/params/total",
                                 keyword: "type",
@@ -4736,7 +5152,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
                             let data6 = data2.message;
                             const _errs10 = errors;
                             if (typeof data6 !== "string") {
-                              validate108.errors = [
+                              validate121.errors = [
                                 {
                                   instancePath: instancePath + "/params/message",
                                   keyword: "type",
@@ -4746,7 +5162,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
                               return false;
                             }
                             if (!func60(data6, 16384)) {
-                              validate108.errors = [
+                              validate121.errors = [
                                 {
                                   instancePath: instancePath + "/params/message",
                                   keyword: "x-max-bytes",
@@ -4764,7 +5180,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
                     }
                   }
                 } else {
-                  validate108.errors = [
+                  validate121.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -4777,7 +5193,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate108.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate121.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -4785,7 +5201,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate108.errors = [
+                  validate121.errors = [
                     { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
                   ];
                   return false;
@@ -4795,7 +5211,7 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate108.errors = [
+                    validate121.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -4809,16 +5225,16 @@ function validate108(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate108.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate121.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate108.errors = vErrors;
+  validate121.errors = vErrors;
   return errors === 0;
 }
 
-export const validateToolsListChangedNotification: Validator = validate110;
-const schema59 = {
+export const validateToolsListChangedNotification: Validator = validate123;
+const schema66 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method"],
@@ -4831,11 +5247,11 @@ const schema59 = {
   },
 };
 
-function validate110(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate123(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate110.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate123.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4845,13 +5261,13 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
         (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
         (data.method === undefined && (missing0 = "method"))
       ) {
-        validate110.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate123.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate110.errors = [
+            validate123.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -4864,7 +5280,7 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/tools/list_changed" !== data.method) {
-              validate110.errors = [
+              validate123.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -4880,7 +5296,7 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
           if (valid0) {
             if (data.id !== undefined) {
               var valid0 = false;
-              validate110.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+              validate123.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
               return false;
             } else {
               var valid0 = true;
@@ -4888,7 +5304,7 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
             if (valid0) {
               if (data.result !== undefined) {
                 var valid0 = false;
-                validate110.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                validate123.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -4896,7 +5312,7 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
               if (valid0) {
                 if (data.error !== undefined) {
                   var valid0 = false;
-                  validate110.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
+                  validate123.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
                   return false;
                 } else {
                   var valid0 = true;
@@ -4907,16 +5323,16 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate110.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate123.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate110.errors = vErrors;
+  validate123.errors = vErrors;
   return errors === 0;
 }
 
-export const validateLogMessageNotification: Validator = validate111;
-const schema60 = {
+export const validateLogMessageNotification: Validator = validate124;
+const schema67 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -4933,11 +5349,11 @@ const schema60 = {
   },
 };
 
-function validate111(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate124(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate111.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate124.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4948,13 +5364,13 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate111.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate124.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate111.errors = [
+            validate124.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -4967,7 +5383,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/message" !== data.method) {
-              validate111.errors = [
+              validate124.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -4992,7 +5408,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
                     if (errors === _errs5) {
                       if (typeof data3 === "string") {
                         if (func2(data3) > 64) {
-                          validate111.errors = [
+                          validate124.errors = [
                             {
                               instancePath: instancePath + "/params/level",
                               keyword: "maxLength",
@@ -5002,7 +5418,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
                           return false;
                         }
                       } else {
-                        validate111.errors = [
+                        validate124.errors = [
                           { instancePath: instancePath + "/params/level", keyword: "type", params: { type: "string" } },
                         ];
                         return false;
@@ -5019,7 +5435,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
                       if (errors === _errs7) {
                         if (typeof data4 === "string") {
                           if (func2(data4) > 256) {
-                            validate111.errors = [
+                            validate124.errors = [
                               {
                                 instancePath: instancePath + "/params/logger",
                                 keyword: "maxLength",
@@ -5029,7 +5445,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
                             return false;
                           }
                         } else {
-                          validate111.errors = [
+                          validate124.errors = [
                             {
                               instancePath: instancePath + "/params/logger",
                               keyword: "type",
@@ -5045,7 +5461,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
                     }
                   }
                 } else {
-                  validate111.errors = [
+                  validate124.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -5058,7 +5474,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate111.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate124.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -5066,7 +5482,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate111.errors = [
+                  validate124.errors = [
                     { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
                   ];
                   return false;
@@ -5076,7 +5492,7 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate111.errors = [
+                    validate124.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -5090,30 +5506,30 @@ function validate111(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate111.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate124.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate111.errors = vErrors;
+  validate124.errors = vErrors;
   return errors === 0;
 }
 
-export const validateActivitySource: Validator = validate112;
-const schema61 = { enum: ["user", "other"] };
+export const validateActivitySource: Validator = validate125;
+const schema68 = { enum: ["user", "other"] };
 
-function validate112(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate125(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(data === "user" || data === "other")) {
-    validate112.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema61.enum } }];
+    validate125.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema68.enum } }];
     return false;
   }
-  validate112.errors = vErrors;
+  validate125.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivityNotification: Validator = validate113;
-const schema62 = {
+export const validateAgentActivityNotification: Validator = validate126;
+const schema69 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -5123,55 +5539,55 @@ const schema62 = {
     params: { $ref: "#/definitions/AgentActivity" },
   },
 };
-const schema63 = {
+const schema70 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["source"],
   properties: { source: { allOf: [{ $ref: "#/definitions/ActivitySource" }] } },
 };
 
-function validate114(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate127(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate114.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate127.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.source === undefined && (missing0 = "source")) {
-        validate114.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate127.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.source !== undefined) {
           if (
-            !validate112(data.source, {
+            !validate125(data.source, {
               instancePath: instancePath + "/source",
               parentData: data,
               parentDataProperty: "source",
               rootData,
             })
           ) {
-            vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+            vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
             errors = vErrors.length;
           }
         }
       }
     } else {
-      validate114.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate127.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate114.errors = vErrors;
+  validate127.errors = vErrors;
   return errors === 0;
 }
 
-function validate113(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate126(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate113.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate126.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5182,13 +5598,13 @@ function validate113(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate113.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate126.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate113.errors = [
+            validate126.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5201,7 +5617,7 @@ function validate113(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/agent_activity" !== data.method) {
-              validate113.errors = [
+              validate126.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5218,14 +5634,14 @@ function validate113(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.params !== undefined) {
               const _errs3 = errors;
               if (
-                !validate114(data.params, {
+                !validate127(data.params, {
                   instancePath: instancePath + "/params",
                   parentData: data,
                   parentDataProperty: "params",
                   rootData,
                 })
               ) {
-                vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+                vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -5236,97 +5652,97 @@ function validate113(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate113.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate126.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate113.errors = vErrors;
+  validate126.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivityNotificationJsonrpc: Validator = validate117;
-const schema64 = { const: "2.0" };
+export const validateAgentActivityNotificationJsonrpc: Validator = validate130;
+const schema71 = { const: "2.0" };
 
-function validate117(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate130(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if ("2.0" !== data) {
-    validate117.errors = [{ instancePath, keyword: "const", params: { allowedValue: "2.0" } }];
+    validate130.errors = [{ instancePath, keyword: "const", params: { allowedValue: "2.0" } }];
     return false;
   }
-  validate117.errors = vErrors;
+  validate130.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivityNotificationMethod: Validator = validate118;
-const schema65 = { const: "notifications/agent_activity" };
+export const validateAgentActivityNotificationMethod: Validator = validate131;
+const schema72 = { const: "notifications/agent_activity" };
 
-function validate118(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate131(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if ("notifications/agent_activity" !== data) {
-    validate118.errors = [{ instancePath, keyword: "const", params: { allowedValue: "notifications/agent_activity" } }];
+    validate131.errors = [{ instancePath, keyword: "const", params: { allowedValue: "notifications/agent_activity" } }];
     return false;
   }
-  validate118.errors = vErrors;
+  validate131.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivity: Validator = validate119;
+export const validateAgentActivity: Validator = validate132;
 
-function validate119(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate132(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate119.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate132.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.source === undefined && (missing0 = "source")) {
-        validate119.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate132.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.source !== undefined) {
           if (
-            !validate112(data.source, {
+            !validate125(data.source, {
               instancePath: instancePath + "/source",
               parentData: data,
               parentDataProperty: "source",
               rootData,
             })
           ) {
-            vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+            vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
             errors = vErrors.length;
           }
         }
       }
     } else {
-      validate119.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate132.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate119.errors = vErrors;
+  validate132.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivitySource: Validator = validate121;
-const schema67 = { allOf: [{ $ref: "#/definitions/ActivitySource" }] };
+export const validateAgentActivitySource: Validator = validate134;
+const schema74 = { allOf: [{ $ref: "#/definitions/ActivitySource" }] };
 
-function validate121(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate134(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!validate112(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+  if (!validate125(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
     errors = vErrors.length;
   }
-  validate121.errors = vErrors;
+  validate134.errors = vErrors;
   return errors === 0;
 }
 
-export const validateActivityNotification: Validator = validate123;
-const schema68 = {
+export const validateActivityNotification: Validator = validate136;
+const schema75 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -5340,11 +5756,11 @@ const schema68 = {
   },
 };
 
-function validate123(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate136(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate123.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate136.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5355,13 +5771,13 @@ function validate123(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate123.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate136.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate123.errors = [
+            validate136.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5374,7 +5790,7 @@ function validate123(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/human-plus/activity" !== data.method) {
-              validate123.errors = [
+              validate136.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5408,7 +5824,7 @@ function validate123(data, { instancePath = "", parentData, parentDataProperty, 
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate123.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate136.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -5416,7 +5832,7 @@ function validate123(data, { instancePath = "", parentData, parentDataProperty, 
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate123.errors = [
+                  validate136.errors = [
                     { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
                   ];
                   return false;
@@ -5426,7 +5842,7 @@ function validate123(data, { instancePath = "", parentData, parentDataProperty, 
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate123.errors = [
+                    validate136.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -5440,16 +5856,100 @@ function validate123(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate123.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate136.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate123.errors = vErrors;
+  validate136.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeerJoinedNotification: Validator = validate125;
-const schema69 = {
+export const validateProposalNotification: Validator = validate138;
+const schema76 = {
+  type: "object",
+  required: ["jsonrpc", "method", "params"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    method: { const: "notifications/human-plus/proposal" },
+    params: { $ref: "#/definitions/ProposalOutcome" },
+  },
+};
+
+function validate138(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
+        (data.method === undefined && (missing0 = "method")) ||
+        (data.params === undefined && (missing0 = "params"))
+      ) {
+        validate138.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.jsonrpc !== undefined) {
+          const _errs1 = errors;
+          if ("2.0" !== data.jsonrpc) {
+            validate138.errors = [
+              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.method !== undefined) {
+            const _errs2 = errors;
+            if ("notifications/human-plus/proposal" !== data.method) {
+              validate138.errors = [
+                {
+                  instancePath: instancePath + "/method",
+                  keyword: "const",
+                  params: { allowedValue: "notifications/human-plus/proposal" },
+                },
+              ];
+              return false;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.params !== undefined) {
+              const _errs3 = errors;
+              if (
+                !validate94(data.params, {
+                  instancePath: instancePath + "/params",
+                  parentData: data,
+                  parentDataProperty: "params",
+                  rootData,
+                })
+              ) {
+                vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+                errors = vErrors.length;
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+          }
+        }
+      }
+    } else {
+      validate138.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate138.errors = vErrors;
+  return errors === 0;
+}
+
+export const validatePeerJoinedNotification: Validator = validate140;
+const schema77 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -5462,17 +5962,17 @@ const schema69 = {
     error: false,
   },
 };
-const schema70 = {
+const schema78 = {
   type: "object",
   "x-max-depth": "frameDepth",
   properties: { client: { $ref: "#/definitions/ClientId" } },
 };
 
-function validate126(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate126.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate141.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5491,19 +5991,19 @@ function validate126(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate126.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate141.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate126.errors = vErrors;
+  validate141.errors = vErrors;
   return errors === 0;
 }
 
-function validate125(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate140(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate125.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate140.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5514,13 +6014,13 @@ function validate125(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate125.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate140.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate125.errors = [
+            validate140.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5533,7 +6033,7 @@ function validate125(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/peer_joined" !== data.method) {
-              validate125.errors = [
+              validate140.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5550,14 +6050,14 @@ function validate125(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.params !== undefined) {
               const _errs3 = errors;
               if (
-                !validate126(data.params, {
+                !validate141(data.params, {
                   instancePath: instancePath + "/params",
                   parentData: data,
                   parentDataProperty: "params",
                   rootData,
                 })
               ) {
-                vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+                vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -5567,7 +6067,7 @@ function validate125(data, { instancePath = "", parentData, parentDataProperty, 
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate125.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate140.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -5575,7 +6075,7 @@ function validate125(data, { instancePath = "", parentData, parentDataProperty, 
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate125.errors = [
+                  validate140.errors = [
                     { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
                   ];
                   return false;
@@ -5585,7 +6085,7 @@ function validate125(data, { instancePath = "", parentData, parentDataProperty, 
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate125.errors = [
+                    validate140.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -5599,16 +6099,16 @@ function validate125(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate125.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate140.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate125.errors = vErrors;
+  validate140.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeerLeftNotification: Validator = validate129;
-const schema71 = {
+export const validatePeerLeftNotification: Validator = validate144;
+const schema79 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -5622,11 +6122,11 @@ const schema71 = {
   },
 };
 
-function validate129(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate144(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate129.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate144.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5637,13 +6137,13 @@ function validate129(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate129.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate144.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate129.errors = [
+            validate144.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5656,7 +6156,7 @@ function validate129(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/peer_left" !== data.method) {
-              validate129.errors = [
+              validate144.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5673,14 +6173,14 @@ function validate129(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.params !== undefined) {
               const _errs3 = errors;
               if (
-                !validate126(data.params, {
+                !validate141(data.params, {
                   instancePath: instancePath + "/params",
                   parentData: data,
                   parentDataProperty: "params",
                   rootData,
                 })
               ) {
-                vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+                vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -5690,7 +6190,7 @@ function validate129(data, { instancePath = "", parentData, parentDataProperty, 
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate129.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate144.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -5698,7 +6198,7 @@ function validate129(data, { instancePath = "", parentData, parentDataProperty, 
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate129.errors = [
+                  validate144.errors = [
                     { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
                   ];
                   return false;
@@ -5708,7 +6208,7 @@ function validate129(data, { instancePath = "", parentData, parentDataProperty, 
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate129.errors = [
+                    validate144.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -5722,21 +6222,21 @@ function validate129(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate129.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate144.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate129.errors = vErrors;
+  validate144.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeer: Validator = validate131;
+export const validatePeer: Validator = validate146;
 
-function validate131(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate146(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate131.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate146.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5755,55 +6255,55 @@ function validate131(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate131.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate146.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate131.errors = vErrors;
+  validate146.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRevision: Validator = validate133;
+export const validateRevision: Validator = validate148;
 
-function validate133(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate148(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func60(data, 512)) {
-    validate133.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
+    validate148.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) < 1) {
-        validate133.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate148.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       } else {
         if (!pattern9.test(data)) {
-          validate133.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
+          validate148.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
           return false;
         }
       }
     } else {
-      validate133.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate148.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate133.errors = vErrors;
+  validate148.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRevisionReading: Validator = validate134;
-const schema74 = {
+export const validateRevisionReading: Validator = validate149;
+const schema82 = {
   type: "object",
   "x-max-depth": "frameDepth",
   properties: { revision: { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" } },
 };
 
-function validate134(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate149(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate134.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate149.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5812,7 +6312,7 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
         let data0 = data.revision;
         const _errs1 = errors;
         if (!func60(data0, 512)) {
-          validate134.errors = [
+          validate149.errors = [
             { instancePath: instancePath + "/revision", keyword: "x-max-bytes", params: { limit: 512 } },
           ];
           return false;
@@ -5820,13 +6320,13 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
         if (errors === _errs1) {
           if (typeof data0 === "string") {
             if (func2(data0) < 1) {
-              validate134.errors = [
+              validate149.errors = [
                 { instancePath: instancePath + "/revision", keyword: "minLength", params: { limit: 1 } },
               ];
               return false;
             }
           } else {
-            validate134.errors = [
+            validate149.errors = [
               { instancePath: instancePath + "/revision", keyword: "type", params: { type: "string" } },
             ];
             return false;
@@ -5834,41 +6334,41 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate134.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate149.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate134.errors = vErrors;
+  validate149.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRevisionReadingRevision: Validator = validate135;
-const schema75 = { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" };
+export const validateRevisionReadingRevision: Validator = validate150;
+const schema83 = { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" };
 
-function validate135(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate150(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func60(data, 512)) {
-    validate135.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
+    validate150.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) < 1) {
-        validate135.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate150.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       }
     } else {
-      validate135.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate150.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate135.errors = vErrors;
+  validate150.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeFeedToolName: Validator = validate136;
-const schema76 = {
+export const validateChangeFeedToolName: Validator = validate151;
+const schema84 = {
   enum: [
     "changes_since",
     "changessince",
@@ -5880,7 +6380,7 @@ const schema76 = {
   ],
 };
 
-function validate136(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate151(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (
@@ -5894,25 +6394,25 @@ function validate136(data, { instancePath = "", parentData, parentDataProperty, 
       data === "changes"
     )
   ) {
-    validate136.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema76.enum } }];
+    validate151.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema84.enum } }];
     return false;
   }
-  validate136.errors = vErrors;
+  validate151.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangesSinceArguments: Validator = validate137;
-const schema77 = {
+export const validateChangesSinceArguments: Validator = validate152;
+const schema85 = {
   type: "object",
   "x-max-depth": "frameDepth",
   properties: { since: { $ref: "#/definitions/Revision" } },
 };
 
-function validate137(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate152(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate137.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate152.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5931,44 +6431,44 @@ function validate137(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate137.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate152.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate137.errors = vErrors;
+  validate152.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeKind: Validator = validate139;
-const schema78 = { enum: ["created", "updated", "deleted", "moved", "unknown"] };
+export const validateChangeKind: Validator = validate154;
+const schema86 = { enum: ["created", "updated", "deleted", "moved", "unknown"] };
 
-function validate139(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(data === "created" || data === "updated" || data === "deleted" || data === "moved" || data === "unknown")) {
-    validate139.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema78.enum } }];
+    validate154.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema86.enum } }];
     return false;
   }
-  validate139.errors = vErrors;
+  validate154.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeActor: Validator = validate140;
-const schema79 = { enum: ["human", "agent", "other", "unknown"] };
+export const validateChangeActor: Validator = validate155;
+const schema87 = { enum: ["human", "agent", "other", "unknown"] };
 
-function validate140(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(data === "human" || data === "agent" || data === "other" || data === "unknown")) {
-    validate140.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema79.enum } }];
+    validate155.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema87.enum } }];
     return false;
   }
-  validate140.errors = vErrors;
+  validate155.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRow: Validator = validate141;
-const schema80 = {
+export const validateChangeRow: Validator = validate156;
+const schema88 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["handle", "kind", "actor"],
@@ -5977,429 +6477,6 @@ const schema80 = {
     kind: { allOf: [{ $ref: "#/definitions/ChangeKind" }] },
     actor: { allOf: [{ $ref: "#/definitions/ChangeActor" }] },
     label: { type: "string", minLength: 1 },
-  },
-};
-
-function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate141.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.handle === undefined && (missing0 = "handle")) ||
-        (data.kind === undefined && (missing0 = "kind")) ||
-        (data.actor === undefined && (missing0 = "actor"))
-      ) {
-        validate141.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.handle !== undefined) {
-          let data0 = data.handle;
-          const _errs1 = errors;
-          if (errors === _errs1) {
-            if (typeof data0 === "string") {
-              if (func2(data0) < 1) {
-                validate141.errors = [
-                  { instancePath: instancePath + "/handle", keyword: "minLength", params: { limit: 1 } },
-                ];
-                return false;
-              }
-            } else {
-              validate141.errors = [
-                { instancePath: instancePath + "/handle", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
-            }
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.kind !== undefined) {
-            const _errs3 = errors;
-            if (
-              !validate139(data.kind, {
-                instancePath: instancePath + "/kind",
-                parentData: data,
-                parentDataProperty: "kind",
-                rootData,
-              })
-            ) {
-              vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-              errors = vErrors.length;
-            }
-            var valid0 = _errs3 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.actor !== undefined) {
-              const _errs5 = errors;
-              if (
-                !validate140(data.actor, {
-                  instancePath: instancePath + "/actor",
-                  parentData: data,
-                  parentDataProperty: "actor",
-                  rootData,
-                })
-              ) {
-                vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
-                errors = vErrors.length;
-              }
-              var valid0 = _errs5 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.label !== undefined) {
-                let data3 = data.label;
-                const _errs7 = errors;
-                if (errors === _errs7) {
-                  if (typeof data3 === "string") {
-                    if (func2(data3) < 1) {
-                      validate141.errors = [
-                        { instancePath: instancePath + "/label", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  } else {
-                    validate141.errors = [
-                      { instancePath: instancePath + "/label", keyword: "type", params: { type: "string" } },
-                    ];
-                    return false;
-                  }
-                }
-                var valid0 = _errs7 === errors;
-              } else {
-                var valid0 = true;
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate141.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate141.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeRowHandle: Validator = validate144;
-const schema81 = { type: "string", minLength: 1 };
-
-function validate144(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (func2(data) < 1) {
-        validate144.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
-        return false;
-      }
-    } else {
-      validate144.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate144.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeRowKind: Validator = validate145;
-const schema82 = { allOf: [{ $ref: "#/definitions/ChangeKind" }] };
-
-function validate145(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!validate139(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-    errors = vErrors.length;
-  }
-  validate145.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeRowActor: Validator = validate147;
-const schema83 = { allOf: [{ $ref: "#/definitions/ChangeActor" }] };
-
-function validate147(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!validate140(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
-    errors = vErrors.length;
-  }
-  validate147.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeRowLabel: Validator = validate149;
-const schema84 = { type: "string", minLength: 1 };
-
-function validate149(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (func2(data) < 1) {
-        validate149.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
-        return false;
-      }
-    } else {
-      validate149.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate149.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeFeed: Validator = validate150;
-const schema85 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["changes", "complete", "unreadable"],
-  properties: {
-    changes: { type: "array", maxItems: 10000, items: { $ref: "#/definitions/ChangeRow" } },
-    complete: { type: "boolean" },
-    unreadable: { type: "integer", minimum: 0, maximum: 9007199254740991 },
-  },
-};
-
-function validate150(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate150.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.changes === undefined && (missing0 = "changes")) ||
-        (data.complete === undefined && (missing0 = "complete")) ||
-        (data.unreadable === undefined && (missing0 = "unreadable"))
-      ) {
-        validate150.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.changes !== undefined) {
-          let data0 = data.changes;
-          const _errs1 = errors;
-          if (errors === _errs1) {
-            if (Array.isArray(data0)) {
-              if (data0.length > 10000) {
-                validate150.errors = [
-                  { instancePath: instancePath + "/changes", keyword: "maxItems", params: { limit: 10000 } },
-                ];
-                return false;
-              } else {
-                var valid1 = true;
-                const len0 = data0.length;
-                for (let i0 = 0; i0 < len0; i0++) {
-                  const _errs3 = errors;
-                  if (
-                    !validate141(data0[i0], {
-                      instancePath: instancePath + "/changes/" + i0,
-                      parentData: data0,
-                      parentDataProperty: i0,
-                      rootData,
-                    })
-                  ) {
-                    vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-                    errors = vErrors.length;
-                  }
-                  var valid1 = _errs3 === errors;
-                  if (!valid1) {
-                    break;
-                  }
-                }
-              }
-            } else {
-              validate150.errors = [
-                { instancePath: instancePath + "/changes", keyword: "type", params: { type: "array" } },
-              ];
-              return false;
-            }
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.complete !== undefined) {
-            const _errs4 = errors;
-            if (typeof data.complete !== "boolean") {
-              validate150.errors = [
-                { instancePath: instancePath + "/complete", keyword: "type", params: { type: "boolean" } },
-              ];
-              return false;
-            }
-            var valid0 = _errs4 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.unreadable !== undefined) {
-              let data3 = data.unreadable;
-              const _errs6 = errors;
-              if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                validate150.errors = [
-                  { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
-                ];
-                return false;
-              }
-              if (errors === _errs6) {
-                if (typeof data3 == "number" && isFinite(data3)) {
-                  if (data3 > 9007199254740991 || isNaN(data3)) {
-                    validate150.errors = [
-                      {
-                        instancePath: instancePath + "/unreadable",
-                        keyword: "maximum",
-                        params: { comparison: "<=", limit: 9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  } else {
-                    if (data3 < 0 || isNaN(data3)) {
-                      validate150.errors = [
-                        {
-                          instancePath: instancePath + "/unreadable",
-                          keyword: "minimum",
-                          params: { comparison: ">=", limit: 0 },
-                        },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
-              var valid0 = _errs6 === errors;
-            } else {
-              var valid0 = true;
-            }
-          }
-        }
-      }
-    } else {
-      validate150.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate150.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeFeedComplete: Validator = validate152;
-const schema86 = { type: "boolean" };
-
-function validate152(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (typeof data !== "boolean") {
-    validate152.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
-    return false;
-  }
-  validate152.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateChangeFeedUnreadable: Validator = validate153;
-const schema87 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
-
-function validate153(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate153.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (typeof data == "number" && isFinite(data)) {
-      if (data > 9007199254740991 || isNaN(data)) {
-        validate153.errors = [
-          { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
-        ];
-        return false;
-      } else {
-        if (data < 0 || isNaN(data)) {
-          validate153.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
-          return false;
-        }
-      }
-    }
-  }
-  validate153.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateToolName: Validator = validate154;
-
-function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (!pattern10.test(data)) {
-        validate154.errors = [
-          { instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$" } },
-        ];
-        return false;
-      } else {
-        if (func77(data, schema45)) {
-          validate154.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
-          return false;
-        }
-      }
-    } else {
-      validate154.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate154.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateToolPin: Validator = validate155;
-const schema90 = { type: "string", pattern: "^sha256:[0-9a-f]{32}$" };
-const pattern13 = /* @__PURE__ */ new RegExp("^sha256:[0-9a-f]{32}$", "u");
-
-function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (!pattern13.test(data)) {
-        validate155.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^sha256:[0-9a-f]{32}$" } }];
-        return false;
-      }
-    } else {
-      validate155.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate155.errors = vErrors;
-  return errors === 0;
-}
-
-export const validatePinnedDefinition: Validator = validate156;
-const schema91 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["name", "description", "inputSchema"],
-  properties: {
-    name: { type: "string", minLength: 1, maxLength: 1024 },
-    description: { type: "string", "x-max-bytes": "descriptionBytes" },
-    inputSchema: { type: "object", "x-max-depth": "jsonDepth", "x-max-bytes": "schemaBytes" },
   },
 };
 
@@ -6414,11 +6491,697 @@ function validate156(data, { instancePath = "", parentData, parentDataProperty, 
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (
+        (data.handle === undefined && (missing0 = "handle")) ||
+        (data.kind === undefined && (missing0 = "kind")) ||
+        (data.actor === undefined && (missing0 = "actor"))
+      ) {
+        validate156.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.handle !== undefined) {
+          let data0 = data.handle;
+          const _errs1 = errors;
+          if (errors === _errs1) {
+            if (typeof data0 === "string") {
+              if (func2(data0) < 1) {
+                validate156.errors = [
+                  { instancePath: instancePath + "/handle", keyword: "minLength", params: { limit: 1 } },
+                ];
+                return false;
+              }
+            } else {
+              validate156.errors = [
+                { instancePath: instancePath + "/handle", keyword: "type", params: { type: "string" } },
+              ];
+              return false;
+            }
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.kind !== undefined) {
+            const _errs3 = errors;
+            if (
+              !validate154(data.kind, {
+                instancePath: instancePath + "/kind",
+                parentData: data,
+                parentDataProperty: "kind",
+                rootData,
+              })
+            ) {
+              vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+              errors = vErrors.length;
+            }
+            var valid0 = _errs3 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.actor !== undefined) {
+              const _errs5 = errors;
+              if (
+                !validate155(data.actor, {
+                  instancePath: instancePath + "/actor",
+                  parentData: data,
+                  parentDataProperty: "actor",
+                  rootData,
+                })
+              ) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+              var valid0 = _errs5 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.label !== undefined) {
+                let data3 = data.label;
+                const _errs7 = errors;
+                if (errors === _errs7) {
+                  if (typeof data3 === "string") {
+                    if (func2(data3) < 1) {
+                      validate156.errors = [
+                        { instancePath: instancePath + "/label", keyword: "minLength", params: { limit: 1 } },
+                      ];
+                      return false;
+                    }
+                  } else {
+                    validate156.errors = [
+                      { instancePath: instancePath + "/label", keyword: "type", params: { type: "string" } },
+                    ];
+                    return false;
+                  }
+                }
+                var valid0 = _errs7 === errors;
+              } else {
+                var valid0 = true;
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate156.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate156.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeRowHandle: Validator = validate159;
+const schema89 = { type: "string", minLength: 1 };
+
+function validate159(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (func2(data) < 1) {
+        validate159.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        return false;
+      }
+    } else {
+      validate159.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate159.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeRowKind: Validator = validate160;
+const schema90 = { allOf: [{ $ref: "#/definitions/ChangeKind" }] };
+
+function validate160(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!validate154(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+    errors = vErrors.length;
+  }
+  validate160.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeRowActor: Validator = validate162;
+const schema91 = { allOf: [{ $ref: "#/definitions/ChangeActor" }] };
+
+function validate162(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!validate155(data, { instancePath, parentData, parentDataProperty, rootData })) {
+    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+    errors = vErrors.length;
+  }
+  validate162.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeRowLabel: Validator = validate164;
+const schema92 = { type: "string", minLength: 1 };
+
+function validate164(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (func2(data) < 1) {
+        validate164.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        return false;
+      }
+    } else {
+      validate164.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate164.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeFeed: Validator = validate165;
+const schema93 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["changes", "complete", "unreadable"],
+  properties: {
+    changes: { type: "array", maxItems: 10000, items: { $ref: "#/definitions/ChangeRow" } },
+    complete: { type: "boolean" },
+    reason: { type: "string", minLength: 1, maxLength: 256 },
+    unreadable: { type: "integer", minimum: 0, maximum: 9007199254740991 },
+  },
+};
+
+function validate165(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate165.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.changes === undefined && (missing0 = "changes")) ||
+        (data.complete === undefined && (missing0 = "complete")) ||
+        (data.unreadable === undefined && (missing0 = "unreadable"))
+      ) {
+        validate165.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.changes !== undefined) {
+          let data0 = data.changes;
+          const _errs1 = errors;
+          if (errors === _errs1) {
+            if (Array.isArray(data0)) {
+              if (data0.length > 10000) {
+                validate165.errors = [
+                  { instancePath: instancePath + "/changes", keyword: "maxItems", params: { limit: 10000 } },
+                ];
+                return false;
+              } else {
+                var valid1 = true;
+                const len0 = data0.length;
+                for (let i0 = 0; i0 < len0; i0++) {
+                  const _errs3 = errors;
+                  if (
+                    !validate156(data0[i0], {
+                      instancePath: instancePath + "/changes/" + i0,
+                      parentData: data0,
+                      parentDataProperty: i0,
+                      rootData,
+                    })
+                  ) {
+                    vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+                    errors = vErrors.length;
+                  }
+                  var valid1 = _errs3 === errors;
+                  if (!valid1) {
+                    break;
+                  }
+                }
+              }
+            } else {
+              validate165.errors = [
+                { instancePath: instancePath + "/changes", keyword: "type", params: { type: "array" } },
+              ];
+              return false;
+            }
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.complete !== undefined) {
+            const _errs4 = errors;
+            if (typeof data.complete !== "boolean") {
+              validate165.errors = [
+                { instancePath: instancePath + "/complete", keyword: "type", params: { type: "boolean" } },
+              ];
+              return false;
+            }
+            var valid0 = _errs4 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.reason !== undefined) {
+              let data3 = data.reason;
+              const _errs6 = errors;
+              if (errors === _errs6) {
+                if (typeof data3 === "string") {
+                  if (func2(data3) > 256) {
+                    validate165.errors = [
+                      { instancePath: instancePath + "/reason", keyword: "maxLength", params: { limit: 256 } },
+                    ];
+                    return false;
+                  } else {
+                    if (func2(data3) < 1) {
+                      validate165.errors = [
+                        { instancePath: instancePath + "/reason", keyword: "minLength", params: { limit: 1 } },
+                      ];
+                      return false;
+                    }
+                  }
+                } else {
+                  validate165.errors = [
+                    { instancePath: instancePath + "/reason", keyword: "type", params: { type: "string" } },
+                  ];
+                  return false;
+                }
+              }
+              var valid0 = _errs6 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.unreadable !== undefined) {
+                let data4 = data.unreadable;
+                const _errs8 = errors;
+                if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
+                  validate165.errors = [
+                    { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
+                  ];
+                  return false;
+                }
+                if (errors === _errs8) {
+                  if (typeof data4 == "number" && isFinite(data4)) {
+                    if (data4 > 9007199254740991 || isNaN(data4)) {
+                      validate165.errors = [
+                        {
+                          instancePath: instancePath + "/unreadable",
+                          keyword: "maximum",
+                          params: { comparison: "<=", limit: 9007199254740991 },
+                        },
+                      ];
+                      return false;
+                    } else {
+                      if (data4 < 0 || isNaN(data4)) {
+                        validate165.errors = [
+                          {
+                            instancePath: instancePath + "/unreadable",
+                            keyword: "minimum",
+                            params: { comparison: ">=", limit: 0 },
+                          },
+                        ];
+                        return false;
+                      }
+                    }
+                  }
+                }
+                var valid0 = _errs8 === errors;
+              } else {
+                var valid0 = true;
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate165.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate165.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeFeedComplete: Validator = validate167;
+const schema94 = { type: "boolean" };
+
+function validate167(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (typeof data !== "boolean") {
+    validate167.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    return false;
+  }
+  validate167.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeFeedReason: Validator = validate168;
+const schema95 = { type: "string", minLength: 1, maxLength: 256 };
+
+function validate168(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (func2(data) > 256) {
+        validate168.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
+        return false;
+      } else {
+        if (func2(data) < 1) {
+          validate168.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          return false;
+        }
+      }
+    } else {
+      validate168.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate168.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateChangeFeedUnreadable: Validator = validate169;
+const schema96 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+
+function validate169(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
+    validate169.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (typeof data == "number" && isFinite(data)) {
+      if (data > 9007199254740991 || isNaN(data)) {
+        validate169.errors = [
+          { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
+        ];
+        return false;
+      } else {
+        if (data < 0 || isNaN(data)) {
+          validate169.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          return false;
+        }
+      }
+    }
+  }
+  validate169.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateStaleRefusal: Validator = validate170;
+const schema97 = {
+  type: "object",
+  required: ["code", "changes", "complete", "unreadable"],
+  properties: {
+    code: { const: "revision_mismatch" },
+    changes: { type: "array", maxItems: 10000, items: { $ref: "#/definitions/ChangeRow" } },
+    complete: { type: "boolean" },
+    unreadable: { type: "integer", minimum: 0, maximum: 9007199254740991 },
+  },
+};
+
+function validate170(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.code === undefined && (missing0 = "code")) ||
+        (data.changes === undefined && (missing0 = "changes")) ||
+        (data.complete === undefined && (missing0 = "complete")) ||
+        (data.unreadable === undefined && (missing0 = "unreadable"))
+      ) {
+        validate170.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.code !== undefined) {
+          const _errs1 = errors;
+          if ("revision_mismatch" !== data.code) {
+            validate170.errors = [
+              { instancePath: instancePath + "/code", keyword: "const", params: { allowedValue: "revision_mismatch" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.changes !== undefined) {
+            let data1 = data.changes;
+            const _errs2 = errors;
+            if (errors === _errs2) {
+              if (Array.isArray(data1)) {
+                if (data1.length > 10000) {
+                  validate170.errors = [
+                    { instancePath: instancePath + "/changes", keyword: "maxItems", params: { limit: 10000 } },
+                  ];
+                  return false;
+                } else {
+                  var valid1 = true;
+                  const len0 = data1.length;
+                  for (let i0 = 0; i0 < len0; i0++) {
+                    const _errs4 = errors;
+                    if (
+                      !validate156(data1[i0], {
+                        instancePath: instancePath + "/changes/" + i0,
+                        parentData: data1,
+                        parentDataProperty: i0,
+                        rootData,
+                      })
+                    ) {
+                      vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+                      errors = vErrors.length;
+                    }
+                    var valid1 = _errs4 === errors;
+                    if (!valid1) {
+                      break;
+                    }
+                  }
+                }
+              } else {
+                validate170.errors = [
+                  { instancePath: instancePath + "/changes", keyword: "type", params: { type: "array" } },
+                ];
+                return false;
+              }
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.complete !== undefined) {
+              const _errs5 = errors;
+              if (typeof data.complete !== "boolean") {
+                validate170.errors = [
+                  { instancePath: instancePath + "/complete", keyword: "type", params: { type: "boolean" } },
+                ];
+                return false;
+              }
+              var valid0 = _errs5 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.unreadable !== undefined) {
+                let data4 = data.unreadable;
+                const _errs7 = errors;
+                if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
+                  validate170.errors = [
+                    { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
+                  ];
+                  return false;
+                }
+                if (errors === _errs7) {
+                  if (typeof data4 == "number" && isFinite(data4)) {
+                    if (data4 > 9007199254740991 || isNaN(data4)) {
+                      validate170.errors = [
+                        {
+                          instancePath: instancePath + "/unreadable",
+                          keyword: "maximum",
+                          params: { comparison: "<=", limit: 9007199254740991 },
+                        },
+                      ];
+                      return false;
+                    } else {
+                      if (data4 < 0 || isNaN(data4)) {
+                        validate170.errors = [
+                          {
+                            instancePath: instancePath + "/unreadable",
+                            keyword: "minimum",
+                            params: { comparison: ">=", limit: 0 },
+                          },
+                        ];
+                        return false;
+                      }
+                    }
+                  }
+                }
+                var valid0 = _errs7 === errors;
+              } else {
+                var valid0 = true;
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate170.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate170.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateStaleRefusalCode: Validator = validate172;
+const schema98 = { const: "revision_mismatch" };
+
+function validate172(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if ("revision_mismatch" !== data) {
+    validate172.errors = [{ instancePath, keyword: "const", params: { allowedValue: "revision_mismatch" } }];
+    return false;
+  }
+  validate172.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateStaleRefusalComplete: Validator = validate173;
+const schema99 = { type: "boolean" };
+
+function validate173(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (typeof data !== "boolean") {
+    validate173.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    return false;
+  }
+  validate173.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateStaleRefusalUnreadable: Validator = validate174;
+const schema100 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+
+function validate174(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
+    validate174.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (typeof data == "number" && isFinite(data)) {
+      if (data > 9007199254740991 || isNaN(data)) {
+        validate174.errors = [
+          { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
+        ];
+        return false;
+      } else {
+        if (data < 0 || isNaN(data)) {
+          validate174.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          return false;
+        }
+      }
+    }
+  }
+  validate174.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateToolName: Validator = validate175;
+
+function validate175(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (!pattern12.test(data)) {
+        validate175.errors = [
+          { instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$" } },
+        ];
+        return false;
+      } else {
+        if (func82(data, schema52)) {
+          validate175.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
+          return false;
+        }
+      }
+    } else {
+      validate175.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate175.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateToolPin: Validator = validate176;
+const schema103 = { type: "string", pattern: "^sha256:[0-9a-f]{32}$" };
+const pattern15 = /* @__PURE__ */ new RegExp("^sha256:[0-9a-f]{32}$", "u");
+
+function validate176(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (!pattern15.test(data)) {
+        validate176.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^sha256:[0-9a-f]{32}$" } }];
+        return false;
+      }
+    } else {
+      validate176.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate176.errors = vErrors;
+  return errors === 0;
+}
+
+export const validatePinnedDefinition: Validator = validate177;
+const schema104 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["name", "description", "inputSchema"],
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 1024 },
+    description: { type: "string", "x-max-bytes": "descriptionBytes" },
+    inputSchema: { type: "object", "x-max-depth": "jsonDepth", "x-max-bytes": "schemaBytes" },
+  },
+};
+
+function validate177(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate177.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
         (data.name === undefined && (missing0 = "name")) ||
         (data.description === undefined && (missing0 = "description")) ||
         (data.inputSchema === undefined && (missing0 = "inputSchema"))
       ) {
-        validate156.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate177.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.name !== undefined) {
@@ -6427,20 +7190,20 @@ function validate156(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (func2(data0) > 1024) {
-                validate156.errors = [
+                validate177.errors = [
                   { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 1024 } },
                 ];
                 return false;
               } else {
                 if (func2(data0) < 1) {
-                  validate156.errors = [
+                  validate177.errors = [
                     { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate156.errors = [
+              validate177.errors = [
                 { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -6455,13 +7218,13 @@ function validate156(data, { instancePath = "", parentData, parentDataProperty, 
             let data1 = data.description;
             const _errs3 = errors;
             if (typeof data1 !== "string") {
-              validate156.errors = [
+              validate177.errors = [
                 { instancePath: instancePath + "/description", keyword: "type", params: { type: "string" } },
               ];
               return false;
             }
             if (!func60(data1, 16384)) {
-              validate156.errors = [
+              validate177.errors = [
                 { instancePath: instancePath + "/description", keyword: "x-max-bytes", params: { limit: 16384 } },
               ];
               return false;
@@ -6475,19 +7238,19 @@ function validate156(data, { instancePath = "", parentData, parentDataProperty, 
               let data2 = data.inputSchema;
               const _errs5 = errors;
               if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate156.errors = [
+                validate177.errors = [
                   { instancePath: instancePath + "/inputSchema", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
               }
               if (!func60(data2, 262144)) {
-                validate156.errors = [
+                validate177.errors = [
                   { instancePath: instancePath + "/inputSchema", keyword: "x-max-bytes", params: { limit: 262144 } },
                 ];
                 return false;
               } else {
                 if (!func9(data2, 64)) {
-                  validate156.errors = [
+                  validate177.errors = [
                     { instancePath: instancePath + "/inputSchema", keyword: "x-max-depth", params: { limit: 64 } },
                   ];
                   return false;
@@ -6501,94 +7264,94 @@ function validate156(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate156.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate177.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate156.errors = vErrors;
+  validate177.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinitionName: Validator = validate157;
-const schema92 = { type: "string", minLength: 1, maxLength: 1024 };
+export const validatePinnedDefinitionName: Validator = validate178;
+const schema105 = { type: "string", minLength: 1, maxLength: 1024 };
 
-function validate157(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate178(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) > 1024) {
-        validate157.errors = [{ instancePath, keyword: "maxLength", params: { limit: 1024 } }];
+        validate178.errors = [{ instancePath, keyword: "maxLength", params: { limit: 1024 } }];
         return false;
       } else {
         if (func2(data) < 1) {
-          validate157.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate178.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         }
       }
     } else {
-      validate157.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate178.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate157.errors = vErrors;
+  validate178.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinitionDescription: Validator = validate158;
-const schema93 = { type: "string", "x-max-bytes": "descriptionBytes" };
+export const validatePinnedDefinitionDescription: Validator = validate179;
+const schema106 = { type: "string", "x-max-bytes": "descriptionBytes" };
 
-function validate158(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate179(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "string") {
-    validate158.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+    validate179.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
     return false;
   }
   if (!func60(data, 16384)) {
-    validate158.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 16384 } }];
+    validate179.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 16384 } }];
     return false;
   }
-  validate158.errors = vErrors;
+  validate179.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinitionInputSchema: Validator = validate159;
-const schema94 = { type: "object", "x-max-depth": "jsonDepth", "x-max-bytes": "schemaBytes" };
+export const validatePinnedDefinitionInputSchema: Validator = validate180;
+const schema107 = { type: "object", "x-max-depth": "jsonDepth", "x-max-bytes": "schemaBytes" };
 
-function validate159(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate180(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate159.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+    validate180.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
     return false;
   }
   if (!func60(data, 262144)) {
-    validate159.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 262144 } }];
+    validate180.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 262144 } }];
     return false;
   } else {
     if (!func9(data, 64)) {
-      validate159.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+      validate180.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
       return false;
     }
   }
-  validate159.errors = vErrors;
+  validate180.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRegisterRequest: Validator = validate160;
-const schema95 = {
+export const validateRegisterRequest: Validator = validate181;
+const schema108 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["session", "token"],
   properties: { session: { $ref: "#/definitions/SessionId" }, token: { $ref: "#/definitions/SessionToken" } },
 };
 
-function validate160(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate181(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate160.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate181.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -6598,7 +7361,7 @@ function validate160(data, { instancePath = "", parentData, parentDataProperty, 
         (data.session === undefined && (missing0 = "session")) ||
         (data.token === undefined && (missing0 = "token"))
       ) {
-        validate160.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate181.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.session !== undefined) {
@@ -6639,34 +7402,39 @@ function validate160(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate160.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate181.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate160.errors = vErrors;
+  validate181.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAccepted: Validator = validate163;
-const schema96 = { type: "object", "x-max-depth": "frameDepth", required: ["ok"], properties: { ok: { const: true } } };
+export const validateAccepted: Validator = validate184;
+const schema109 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["ok"],
+  properties: { ok: { const: true } },
+};
 
-function validate163(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate184(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate163.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate184.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.ok === undefined && (missing0 = "ok")) {
-        validate163.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate184.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.ok !== undefined) {
           if (true !== data.ok) {
-            validate163.errors = [
+            validate184.errors = [
               { instancePath: instancePath + "/ok", keyword: "const", params: { allowedValue: true } },
             ];
             return false;
@@ -6674,34 +7442,34 @@ function validate163(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate163.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate184.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate163.errors = vErrors;
+  validate184.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRelayErrorBody: Validator = validate164;
-const schema97 = {
+export const validateRelayErrorBody: Validator = validate185;
+const schema110 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["error"],
   properties: { error: { type: "string", minLength: 1, maxLength: 256 } },
 };
 
-function validate164(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate185(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate164.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate185.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.error === undefined && (missing0 = "error")) {
-        validate164.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate185.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.error !== undefined) {
@@ -6710,20 +7478,20 @@ function validate164(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (func2(data0) > 256) {
-                validate164.errors = [
+                validate185.errors = [
                   { instancePath: instancePath + "/error", keyword: "maxLength", params: { limit: 256 } },
                 ];
                 return false;
               } else {
                 if (func2(data0) < 1) {
-                  validate164.errors = [
+                  validate185.errors = [
                     { instancePath: instancePath + "/error", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate164.errors = [
+              validate185.errors = [
                 { instancePath: instancePath + "/error", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -6732,16 +7500,16 @@ function validate164(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate164.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate185.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate164.errors = vErrors;
+  validate185.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBody: Validator = validate165;
-const schema98 = {
+export const validateOutboxPollBody: Validator = validate186;
+const schema111 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["frames", "unreadable"],
@@ -6753,11 +7521,11 @@ const schema98 = {
   },
 };
 
-function validate165(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate186(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate165.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate186.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -6767,7 +7535,7 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
         (data.frames === undefined && (missing0 = "frames")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate165.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate186.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.frames !== undefined) {
@@ -6776,7 +7544,7 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 1024) {
-                validate165.errors = [
+                validate186.errors = [
                   { instancePath: instancePath + "/frames", keyword: "maxItems", params: { limit: 1024 } },
                 ];
                 return false;
@@ -6803,7 +7571,7 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
             } else {
-              validate165.errors = [
+              validate186.errors = [
                 { instancePath: instancePath + "/frames", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -6820,20 +7588,20 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
             if (errors === _errs5) {
               if (typeof data2 === "string") {
                 if (func2(data2) > 256) {
-                  validate165.errors = [
+                  validate186.errors = [
                     { instancePath: instancePath + "/cursor", keyword: "maxLength", params: { limit: 256 } },
                   ];
                   return false;
                 } else {
                   if (func2(data2) < 1) {
-                    validate165.errors = [
+                    validate186.errors = [
                       { instancePath: instancePath + "/cursor", keyword: "minLength", params: { limit: 1 } },
                     ];
                     return false;
                   }
                 }
               } else {
-                validate165.errors = [
+                validate186.errors = [
                   { instancePath: instancePath + "/cursor", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
@@ -6847,7 +7615,7 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.gap !== undefined) {
               const _errs7 = errors;
               if (typeof data.gap !== "boolean") {
-                validate165.errors = [
+                validate186.errors = [
                   { instancePath: instancePath + "/gap", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -6861,7 +7629,7 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data.unreadable;
                 const _errs9 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate165.errors = [
+                  validate186.errors = [
                     { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                   ];
                   return false;
@@ -6869,7 +7637,7 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs9) {
                   if (typeof data4 == "number" && isFinite(data4)) {
                     if (data4 > 9007199254740991 || isNaN(data4)) {
-                      validate165.errors = [
+                      validate186.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "maximum",
@@ -6879,7 +7647,7 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
                       return false;
                     } else {
                       if (data4 < 0 || isNaN(data4)) {
-                        validate165.errors = [
+                        validate186.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "minimum",
@@ -6900,85 +7668,85 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate165.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate186.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate165.errors = vErrors;
+  validate186.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBodyCursor: Validator = validate167;
-const schema99 = { type: "string", minLength: 1, maxLength: 256 };
+export const validateOutboxPollBodyCursor: Validator = validate188;
+const schema112 = { type: "string", minLength: 1, maxLength: 256 };
 
-function validate167(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate188(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (func2(data) > 256) {
-        validate167.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
+        validate188.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
         return false;
       } else {
         if (func2(data) < 1) {
-          validate167.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate188.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         }
       }
     } else {
-      validate167.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate188.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate167.errors = vErrors;
+  validate188.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBodyGap: Validator = validate168;
-const schema100 = { type: "boolean" };
+export const validateOutboxPollBodyGap: Validator = validate189;
+const schema113 = { type: "boolean" };
 
-function validate168(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate189(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "boolean") {
-    validate168.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    validate189.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
-  validate168.errors = vErrors;
+  validate189.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBodyUnreadable: Validator = validate169;
-const schema101 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validateOutboxPollBodyUnreadable: Validator = validate190;
+const schema114 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate169(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate190(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate169.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate190.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate169.errors = [
+        validate190.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate169.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate190.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate169.errors = vErrors;
+  validate190.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBody: Validator = validate170;
-const schema102 = {
+export const validatePollBody: Validator = validate191;
+const schema115 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["frames", "unreadable"],
@@ -6989,13 +7757,13 @@ const schema102 = {
     unreadable: { type: "integer", minimum: 0, maximum: 9007199254740991 },
   },
 };
-const pattern14 = /* @__PURE__ */ new RegExp("^[0-9a-f]{16}$", "u");
+const pattern16 = /* @__PURE__ */ new RegExp("^[0-9a-f]{16}$", "u");
 
-function validate170(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate191(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate170.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate191.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -7005,7 +7773,7 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
         (data.frames === undefined && (missing0 = "frames")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate170.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate191.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.subscriber !== undefined) {
@@ -7013,8 +7781,8 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
           const _errs1 = errors;
           if (errors === _errs1) {
             if (typeof data0 === "string") {
-              if (!pattern14.test(data0)) {
-                validate170.errors = [
+              if (!pattern16.test(data0)) {
+                validate191.errors = [
                   {
                     instancePath: instancePath + "/subscriber",
                     keyword: "pattern",
@@ -7024,7 +7792,7 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
                 return false;
               }
             } else {
-              validate170.errors = [
+              validate191.errors = [
                 { instancePath: instancePath + "/subscriber", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -7041,7 +7809,7 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
             if (errors === _errs3) {
               if (Array.isArray(data1)) {
                 if (data1.length > 1024) {
-                  validate170.errors = [
+                  validate191.errors = [
                     { instancePath: instancePath + "/frames", keyword: "maxItems", params: { limit: 1024 } },
                   ];
                   return false;
@@ -7068,7 +7836,7 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
               } else {
-                validate170.errors = [
+                validate191.errors = [
                   { instancePath: instancePath + "/frames", keyword: "type", params: { type: "array" } },
                 ];
                 return false;
@@ -7082,7 +7850,7 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.gap !== undefined) {
               const _errs7 = errors;
               if (typeof data.gap !== "boolean") {
-                validate170.errors = [
+                validate191.errors = [
                   { instancePath: instancePath + "/gap", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -7096,7 +7864,7 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data.unreadable;
                 const _errs9 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate170.errors = [
+                  validate191.errors = [
                     { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                   ];
                   return false;
@@ -7104,7 +7872,7 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs9) {
                   if (typeof data4 == "number" && isFinite(data4)) {
                     if (data4 > 9007199254740991 || isNaN(data4)) {
-                      validate170.errors = [
+                      validate191.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "maximum",
@@ -7114,7 +7882,7 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
                       return false;
                     } else {
                       if (data4 < 0 || isNaN(data4)) {
-                        validate170.errors = [
+                        validate191.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "minimum",
@@ -7135,74 +7903,74 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate170.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate191.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate170.errors = vErrors;
+  validate191.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBodySubscriber: Validator = validate172;
-const schema103 = { type: "string", pattern: "^[0-9a-f]{16}$" };
+export const validatePollBodySubscriber: Validator = validate193;
+const schema116 = { type: "string", pattern: "^[0-9a-f]{16}$" };
 
-function validate172(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate193(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
-      if (!pattern14.test(data)) {
-        validate172.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[0-9a-f]{16}$" } }];
+      if (!pattern16.test(data)) {
+        validate193.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[0-9a-f]{16}$" } }];
         return false;
       }
     } else {
-      validate172.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate193.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate172.errors = vErrors;
+  validate193.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBodyGap: Validator = validate173;
-const schema104 = { type: "boolean" };
+export const validatePollBodyGap: Validator = validate194;
+const schema117 = { type: "boolean" };
 
-function validate173(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate194(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "boolean") {
-    validate173.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    validate194.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
-  validate173.errors = vErrors;
+  validate194.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBodyUnreadable: Validator = validate174;
-const schema105 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validatePollBodyUnreadable: Validator = validate195;
+const schema118 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate174(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate195(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate174.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate195.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate174.errors = [
+        validate195.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate174.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate195.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate174.errors = vErrors;
+  validate195.errors = vErrors;
   return errors === 0;
 }

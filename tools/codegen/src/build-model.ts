@@ -13,6 +13,7 @@ import type {
   QueryParameter,
   RelayErrorEntry,
   Route,
+  RouteMessage,
   Schema,
 } from "./model.ts";
 import { lowerFirst } from "./names.ts";
@@ -56,7 +57,7 @@ class ModelBuilder {
       errors: this.#errors(),
       relayErrors: this.#relayErrors(),
       routes: this.#routes(),
-      eventStream: this.#eventStream(),
+      ...this.#eventStream(),
       shareLinks: asObject(this.#relay["x-share-links"]),
       authentication: this.#authentication(),
       limits: this.#limits,
@@ -365,7 +366,28 @@ class ModelBuilder {
         summary: String(operation["summary"]),
         usedBy: (operation["x-used-by"] ?? []) as string[],
         optional: operation["x-optional"] === true,
+        dialect: operation["x-dialect"] as string | undefined,
         query: this.#query(asObject(http["query"] ?? {})),
+        messages: [
+          ...this.#messages("request", operation["messages"]),
+          ...this.#messages("reply", asObject(operation["reply"])["messages"]),
+        ],
+      };
+    });
+  }
+
+  #messages(kind: RouteMessage["kind"], refs: Json | undefined): RouteMessage[] {
+    const messages = asObject(asObject(this.#relay["components"])["messages"]);
+    return ((refs ?? []) as Json[]).map((ref) => {
+      const name = String(asObject(ref)["$ref"]).replace(/^.*\/messages\//, "");
+      const message = asObject(messages[name]);
+      const http = asObject(asObject(message["bindings"])["http"]);
+      return {
+        name,
+        kind,
+        status: http["statusCode"] as number | undefined,
+        contentType: message["contentType"] as string | undefined,
+        payload: message["payload"],
       };
     });
   }
@@ -382,16 +404,16 @@ class ModelBuilder {
         schema: ref === undefined ? this.#schema(schema, "") : { kind: "ref", name: ref },
         required: ((json["required"] ?? []) as string[]).includes(name),
         unit: schema["x-unit"] as string | undefined,
+        json: property,
       };
     });
   }
 
-  #eventStream(): JsonObject {
-    const [stream] = Object.values(asObject(this.#relay["channels"])).flatMap(
-      (channel) => asObject(channel)["x-event-stream"] ?? [],
-    );
-    if (stream === undefined) this.#fail(RELAY_FILE, "/channels", "no channel describes the event stream");
-    return asObject(stream ?? {});
+  #eventStream(): Pick<Model, "eventStream" | "eventStreamChannel"> {
+    const channels = Object.entries(asObject(this.#relay["channels"]));
+    const [name, channel] = channels.find(([, json]) => asObject(json)["x-event-stream"] !== undefined) ?? [];
+    if (name === undefined) this.#fail(RELAY_FILE, "/channels", "no channel describes the event stream");
+    return { eventStream: asObject(asObject(channel)["x-event-stream"]), eventStreamChannel: name ?? "" };
   }
 
   #authentication(): Model["authentication"] {

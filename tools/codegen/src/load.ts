@@ -24,11 +24,7 @@ export async function loadSpec(directory: string): Promise<Spec> {
   const surfacePath = join(directory, SURFACE_FILE);
   const relayPath = join(directory, RELAY_FILE);
   const [surfaceText, relayText] = await Promise.all([readFile(surfacePath, "utf8"), readFile(relayPath, "utf8")]);
-  const duplicates = findDuplicateKeys(surfaceText).map((pointer) => ({
-    file: SURFACE_FILE,
-    pointer,
-    message: "this name stands twice",
-  }));
+  const duplicates = [...duplicateProblems(SURFACE_FILE, surfaceText), ...duplicateProblems(RELAY_FILE, relayText)];
   if (duplicates.length > 0) throw new SpecError(duplicates);
   const surface = parsed(SURFACE_FILE, () => JSON.parse(surfaceText));
   const relay = parsed(RELAY_FILE, () => parseYaml(relayText, { uniqueKeys: true }));
@@ -39,6 +35,10 @@ export async function loadSpec(directory: string): Promise<Spec> {
   ];
   if (problems.length > 0) throw new SpecError(problems);
   return { surface, relay };
+}
+
+function duplicateProblems(file: string, text: string): Problem[] {
+  return findDuplicateKeys(text).map((pointer) => ({ file, pointer, message: "this name stands twice" }));
 }
 
 function parsed(file: string, parse: () => unknown): JsonObject {

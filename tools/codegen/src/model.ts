@@ -10,6 +10,8 @@ export interface Model {
   readonly relayErrors: readonly RelayErrorEntry[];
   readonly routes: readonly Route[];
   readonly eventStream: JsonObject;
+  /** The channel that describes the event stream. */
+  readonly eventStreamChannel: string;
   readonly shareLinks: JsonObject;
   readonly authentication: { readonly queryParameter: string; readonly headerScheme: string };
   readonly limits: ReadonlyMap<string, number>;
@@ -131,7 +133,20 @@ export interface Route {
   readonly summary: string;
   readonly usedBy: readonly string[];
   readonly optional: boolean;
+  readonly dialect: string | undefined;
   readonly query: readonly QueryParameter[];
+  readonly messages: readonly RouteMessage[];
+}
+
+/** What a route takes or answers. */
+export interface RouteMessage {
+  readonly name: string;
+  readonly kind: "request" | "reply";
+  /** Status of an answer. */
+  readonly status: number | undefined;
+  readonly contentType: string | undefined;
+  /** Schema of the body; absent where there is none, or anything goes. */
+  readonly payload: Json | undefined;
 }
 
 export interface QueryParameter {
@@ -140,4 +155,6 @@ export interface QueryParameter {
   readonly schema: Schema;
   readonly required: boolean;
   readonly unit: string | undefined;
+  /** As it was written. */
+  readonly json: Json;
 }

@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { HumanPlusError } from "../src/error.ts";
 import { limits } from "../src/gen/constants.ts";
 import {
+  parseFrame,
   safeParseCallToolResult,
   safeParseChangeFeed,
   safeParseChangeFeedToolName,
   safeParseChangeKind,
   safeParseChangeRow,
+  safeParseFrame,
   safeParseListToolsResult,
   safeParseOutboxPollBody,
   safeParsePinnedDefinition,
@@ -287,5 +290,27 @@ describe("issues", () => {
     const parsed = safeParsePinnedDefinition({ name: { secret }, description: secret, inputSchema: secret });
     expect(parsed.ok).toBe(false);
     expect(JSON.stringify(parsed)).not.toContain(secret);
+  });
+});
+
+describe("a value that throws when it is read", () => {
+  const getter = Object.defineProperty({ jsonrpc: "2.0", method: "ping" }, "id", {
+    enumerable: true,
+    get: () => {
+      throw new Error("tok_live_0123456789abcdef");
+    },
+  });
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+
+  test.each([
+    ["by a getter", getter],
+    ["by a getter deep inside", { jsonrpc: "2.0", id: 1, result: { list: [getter] } }],
+    ["as a revoked proxy", revoked.proxy],
+  ])("%s is refused", (_, value) => {
+    const issue = { pointer: "", rule: "type", expected: "a value that can be read", received: "one that throws" };
+    expect(safeParseFrame(value)).toEqual({ ok: false, issues: [issue] });
+    expect(safeParseOutboxPollBody({ frames: [value] })).toEqual({ ok: false, issues: [issue] });
+    expect(() => parseFrame(value)).toThrow(HumanPlusError);
   });
 });

@@ -64,7 +64,14 @@ export interface ObjectReaderOptions {
 /** Runs a reader. */
 export function safeParse<T>(read: Read<T>, input: unknown): Parsed<T> {
   const notes = new Notes();
-  const value = read(input, undefined, notes);
+  let value: T | undefined;
+  try {
+    value = read(input, undefined, notes);
+  } catch {
+    // A getter or a proxy of the caller's own; nothing that came as JSON text can do that.
+    const issue = { pointer: "", rule: "type", expected: "a value that can be read", received: "one that throws" };
+    return { ok: false, issues: [issue] };
+  }
   return value === undefined ? { ok: false, issues: notes.issues } : { ok: true, value, notices: notes.notices };
 }
 

@@ -1,6 +1,16 @@
 import { errorTable } from "./gen/errors.ts";
-import type { ErrorCode, Outcome } from "./gen/types.ts";
+import type { ChangeRow, ErrorCode, Outcome } from "./gen/types.ts";
 import type { Issue } from "./parse/issue.ts";
+
+/** What a surface said of a call that it refused. Untrusted, and bounded. */
+export interface SurfaceError {
+  /** The code of its JSON-RPC error, as text. */
+  readonly code: string;
+  /** Its message, framed as data. */
+  readonly message?: string | undefined;
+  /** For `surface_changed_under_you`: what changed, where the surface says so. */
+  readonly changes?: readonly ChangeRow[] | undefined;
+}
 
 export interface HumanPlusErrorOptions {
   /** What became of the call. @default the first outcome that the contract names for the code */
@@ -11,6 +21,8 @@ export interface HumanPlusErrorOptions {
   retryAfterMs?: number | undefined;
   /** The places that break the contract, for `malformed_message`, `invalid_argument` and `invalid_invitation`. @default [] */
   issues?: readonly Issue[] | undefined;
+  /** What the surface said, for `surface_error` and `surface_changed_under_you`. */
+  surface?: SurfaceError | undefined;
   /** What caused it. It must hold no token and no URL that holds one. */
   cause?: unknown;
 }
@@ -25,6 +37,7 @@ export class HumanPlusError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly issues: readonly Issue[];
+  readonly surface: SurfaceError | undefined;
 
   constructor(code: ErrorCode, message: string, options: HumanPlusErrorOptions = {}) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
@@ -34,5 +47,6 @@ export class HumanPlusError extends Error {
     this.retryable = options.retryable ?? errorTable[code].retryable;
     this.retryAfterMs = options.retryAfterMs;
     this.issues = options.issues ?? [];
+    this.surface = options.surface;
   }
 }

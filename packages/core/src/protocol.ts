@@ -1,6 +1,8 @@
 // For authors of parts: transports, relays, surfaces, adapters. Web standards only.
 // gen/index.ts names each export, as the contract has them.
 
+export type { AttachmentRow } from "./attachment.ts";
+export type { AttachmentStore, LockOptions } from "./attachment-store.ts";
 export { HumanPlusError, type HumanPlusErrorOptions } from "./error.ts";
 export { safeParseFrameText } from "./frame-text.ts";
 export * from "./gen/index.ts";

@@ -43,7 +43,7 @@ export const errorTable: Readonly<Record<ErrorCode, ErrorRule>> = {
   /** The surface changed after the revision the call was pinned to. Read again before acting. */
   surface_changed_under_you: { outcome: ["not_applied"], retryable: false },
   /** A person acted while the call was pending, and it was cancelled. */
-  human_took_control: { outcome: ["unknown"], retryable: false },
+  human_took_control: { outcome: ["unknown", "not_applied"], retryable: false },
   /** The surface answered with an error of its own. */
   surface_error: { outcome: ["unknown"], retryable: false },
   /** Nobody is at the surface's end of the session. */
@@ -242,6 +242,15 @@ export const relayErrors: readonly RelayErrorRule[] = [
     retryable: true,
     sentByRelay: true,
   },
+  /** A request of the session with this id is still unanswered; its answer and this one's could not be told apart. */
+  {
+    status: 429,
+    code: "request_id_in_flight",
+    error: "relay_busy",
+    outcome: "not_applied",
+    retryable: true,
+    sentByRelay: true,
+  },
   /** The session has as many clients as the relay allows. */
   {
     status: 429,
@@ -323,6 +332,8 @@ export const relayErrorStatus = {
   payload_too_large: 413,
   /** As many requests of the session as the relay remembers are still unanswered. */
   too_many_in_flight: 429,
+  /** A request of the session with this id is still unanswered; its answer and this one's could not be told apart. */
+  request_id_in_flight: 429,
   /** The session has as many clients as the relay allows. */
   too_many_clients: 429,
   /** Nobody is at the surface's end of the session. The frame was not kept. */

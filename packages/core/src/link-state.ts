@@ -1,0 +1,69 @@
+import type { AttachmentRow } from "./attachment.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { methods } from "./gen/constants.ts";
+import { safeParseAgentActivityNotification, safeParseProgressNotification } from "./gen/parsers.ts";
+import type { Notification, RequestId } from "./gen/types.ts";
+import type { McpSession } from "./mcp-session.ts";
+import type { ResultGuard, TextSource } from "./result-guard.ts";
+import type { SurfaceEventEmitter } from "./surface-events.ts";
+
+/** A call that is under way. */
+export interface RunningCall {
+  readonly source: TextSource;
+  readonly onProgress:
+    | ((progress: { progress: number; total: number | undefined; message: string | undefined }) => void)
+    | undefined;
+  /** Ends the call because a person acted; absent where the caller did not ask for that. */
+  readonly yieldToPerson: (() => void) | undefined;
+}
+
+/** What this process knows of one generation of an attachment. */
+export interface LinkState {
+  readonly attachmentId: string;
+  readonly session: McpSession;
+  /** By progress token. */
+  readonly running: Map<RequestId, RunningCall>;
+  catalogue: { readonly value: Catalogue; readonly listedAt: number } | undefined;
+}
+
+export function linkIdOf({ id, generation }: Pick<AttachmentRow, "id" | "generation">): string {
+  return `${id}:${generation}`;
+}
+
+const MAX_PROGRESS_CHARACTERS = 1024;
+
+/** Takes one notification of a surface to whom it concerns. Anything that cannot be read is dropped. */
+export function dispatchNotification(
+  state: LinkState,
+  notification: Notification,
+  events: SurfaceEventEmitter,
+  guard: ResultGuard,
+): void {
+  const { attachmentId } = state;
+  switch (notification.method) {
+    case methods.toolsListChanged:
+      state.catalogue = undefined;
+      events.emit("catalogueChanged", { attachmentId });
+      return;
+    case methods.agentActivity: {
+      const parsed = safeParseAgentActivityNotification(notification);
+      if (!parsed.ok || parsed.value.params.source !== "user") return;
+      for (const call of state.running.values()) call.yieldToPerson?.();
+      events.emit("personActed", { attachmentId });
+      return;
+    }
+    case methods.progress: {
+      const parsed = safeParseProgressNotification(notification);
+      const call = parsed.ok ? state.running.get(parsed.value.params.progressToken) : undefined;
+      if (!parsed.ok || call === undefined) return;
+      const { progress, total, message } = parsed.value.params;
+      const framed = message === undefined ? undefined : guard.excerpt(message, call.source, MAX_PROGRESS_CHARACTERS);
+      const step = { progress, total, message: framed };
+      call.onProgress?.(step);
+      events.emit("progress", { attachmentId, tool: call.source.tool, ...step });
+      return;
+    }
+    default:
+      return;
+  }
+}

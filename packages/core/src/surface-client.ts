@@ -1,0 +1,345 @@
+import { argument, invalidArgument } from "./argument.ts";
+import type { AttachmentRow, AttachmentState } from "./attachment.ts";
+import type { AttachmentStore } from "./attachment-store.ts";
+import { type CallResult, readCallResult } from "./call-result.ts";
+import { admitTools, type Catalogue, listTools } from "./catalogue.ts";
+import { type ChangeReport, readChangeFeed, unansweredReport } from "./change-feed.ts";
+import { assertRevisionAvailable, observeRevision, surfaceChangedError } from "./conflict-detection.ts";
+import { createDeadline, type Deadline } from "./deadline.ts";
+import { HumanPlusError } from "./error.ts";
+import { limits, methods } from "./gen/constants.ts";
+import { safeParseCallToolRequest } from "./gen/parsers.ts";
+import type { CallMeta, ErrorCode, Implementation, JsonObject, Notification } from "./gen/types.ts";
+import type { CallOptions } from "./human-plus.ts";
+import { dispatchNotification, type LinkState, linkIdOf } from "./link-state.ts";
+import { type McpReply, McpSession } from "./mcp-session.ts";
+import type { ResultGuard, TextSource } from "./result-guard.ts";
+import type { SurfaceEventEmitter } from "./surface-events.ts";
+import type { ToolDefinition } from "./tool-definition.ts";
+import type { RelayLink, RelayTransport } from "./transport.ts";
+import { isDeclared, refusalOf } from "./trust-policy.ts";
+
+export interface SurfaceClientOptions {
+  transport: RelayTransport;
+  store: AttachmentStore;
+  clientInfo: Implementation;
+  guard: ResultGuard;
+  events: SurfaceEventEmitter;
+  now: () => number;
+  randomId: () => string;
+}
+
+interface Limits {
+  signal: AbortSignal | undefined;
+  timeoutMs: number;
+}
+
+/** Codes after which an attachment cannot be used any more. */
+const TERMINAL: Partial<Record<ErrorCode, AttachmentState>> = {
+  attachment_unauthorized: "attachment_unauthorized",
+  surface_unavailable: "surface_unavailable",
+};
+
+/** The life of a call: trust, lock, catalogue, pin, exchange, marker, guard. ARCHITECTURE.md walks through it. */
+export class SurfaceClient {
+  readonly #options: SurfaceClientOptions;
+  readonly #states = new Map<string, LinkState>();
+  readonly #unsubscribe: () => void;
+
+  constructor(options: SurfaceClientOptions) {
+    this.#options = options;
+    const { transport, events, guard } = options;
+    this.#unsubscribe = transport.onNotification((link, notification) => {
+      const state = this.#states.get(link.id);
+      if (state !== undefined) dispatchNotification(state, notification, events, guard);
+    });
+  }
+
+  async tools(row: AttachmentRow, limitsOfCall: Limits): Promise<readonly ToolDefinition[]> {
+    assertTrusted(row);
+    const deadline = createDeadline(limitsOfCall);
+    return this.#locked(row, deadline, async (current) => (await this.#catalogue(current, deadline)).catalogue.tools);
+  }
+
+  async call(row: AttachmentRow, tool: string, args: JsonObject, options: CallOptions & Limits): Promise<CallResult> {
+    assertTrusted(row);
+    assertAdmitted(row, tool);
+    if (typeof args !== "object" || args === null || Array.isArray(args))
+      throw invalidArgument("args should be an object");
+    const deadline = createDeadline(options);
+    return this.#locked(row, deadline, async (current) => {
+      const { catalogue, row: listed } = await this.#catalogue(current, deadline);
+      if (catalogue.find(tool) === undefined) {
+        throw new HumanPlusError("tool_refused", `the surface does not offer a tool ${tool} that this agent may call`);
+      }
+      assertRevisionAvailable(listed);
+      const source = sourceOf(listed, tool);
+      const result = await this.#callTool(listed, source, args, deadline, options);
+      const { row: observed, revision, notices } = await this.#observe(listed, result, tool);
+      const read = readCallResult(result, source, this.#options.guard);
+      const unprotected =
+        observed.conflictDetection === "unavailable" && observed.conflictDetection !== listed.conflictDetection;
+      if (unprotected)
+        notices.push("This surface mints no revisions: it cannot tell whether a call overwrites somebody's work.");
+      return { ...read, revision, notices: [...read.notices, ...notices] };
+    });
+  }
+
+  async changesSince(row: AttachmentRow, limitsOfCall: Limits): Promise<ChangeReport> {
+    assertTrusted(row);
+    const deadline = createDeadline(limitsOfCall);
+    return this.#locked(row, deadline, async (current) => {
+      const { catalogue, row: listed } = await this.#catalogue(current, deadline);
+      const feed = catalogue.changeFeed;
+      if (feed === undefined)
+        return unansweredReport(
+          listed.changeFeed,
+          "The surface offers no change feed: whether something changed is not known.",
+        );
+      if (!feed.admitted) {
+        return unansweredReport(
+          listed.changeFeed,
+          "The surface offers a change feed that this agent may not call: whether something changed is not known.",
+        );
+      }
+      const source = sourceOf(listed, feed.name);
+      const args = listed.lastRead === undefined ? {} : { since: listed.lastRead.marker };
+      const result = await this.#callTool(listed, source, args, deadline, {});
+      const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
+      await this.#observe({ ...listed, changeFeed: report.state }, result, feed.name);
+      return report;
+    });
+  }
+
+  announce(row: AttachmentRow, notification: Notification): void {
+    assertTrusted(row);
+    const { transport, events } = this.#options;
+    const { link } = this.#stateOf(row).session;
+    transport.notify(link, notification, { timeoutMs: limits.exchangeTimeoutMs }).catch((error: HumanPlusError) => {
+      events.emit("announceFailed", { attachmentId: row.id, error });
+    });
+  }
+
+  async detach(row: AttachmentRow, { signal, timeoutMs }: Limits): Promise<void> {
+    const { link } = this.#stateOf(row).session;
+    try {
+      await this.#options.transport.detach(link, { signal, timeoutMs });
+    } finally {
+      this.forget(row);
+    }
+  }
+
+  watch(row: AttachmentRow): () => void {
+    assertTrusted(row);
+    return this.#options.transport.hold(this.#stateOf(row).session.link);
+  }
+
+  /** Drops what is known of one generation. */
+  forget(row: AttachmentRow): void {
+    this.#states.delete(linkIdOf(row));
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#states.clear();
+    await this.#options.transport.close();
+  }
+
+  #stateOf(row: AttachmentRow): LinkState {
+    const id = linkIdOf(row);
+    const known = this.#states.get(id);
+    if (known !== undefined) return known;
+    const { transport, clientInfo, randomId } = this.#options;
+    const link: RelayLink = { id, invitation: row.invitation, client: row.client };
+    const session = new McpSession({ transport, link, clientInfo, requestId: randomId });
+    const state: LinkState = { attachmentId: row.id, session, running: new Map(), catalogue: undefined };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  /** Runs a task with the row as it is once no other worker holds the attachment. */
+  async #locked<T>(row: AttachmentRow, deadline: Deadline, task: (row: AttachmentRow) => Promise<T>): Promise<T> {
+    const { store } = this.#options;
+    const waiting = new AbortController();
+    const busy = new HumanPlusError("attachment_busy", "another call held the attachment until the time was over");
+    const timer = setTimeout(() => waiting.abort(busy), deadline.remainingMs());
+    const onAbort = () =>
+      waiting.abort(
+        new HumanPlusError("aborted", "the operation was aborted before anything was sent", { outcome: "not_applied" }),
+      );
+    deadline.signal?.addEventListener("abort", onAbort, { once: true });
+    const started = () => {
+      clearTimeout(timer);
+      deadline.signal?.removeEventListener("abort", onAbort);
+    };
+    try {
+      return await store.lock(
+        row.id,
+        async () => {
+          started();
+          return await task(await this.#reload(row));
+        },
+        { signal: waiting.signal },
+      );
+    } catch (error) {
+      await this.#recordTerminal(row, error);
+      throw error;
+    } finally {
+      started();
+    }
+  }
+
+  async #reload(row: AttachmentRow): Promise<AttachmentRow> {
+    const current = await this.#options.store.get(row.id);
+    if (current?.generation !== row.generation || current.state !== "attached") {
+      throw new HumanPlusError("attachment_conflict", "the attachment was changed while this call waited for it");
+    }
+    return current;
+  }
+
+  async #recordTerminal(row: AttachmentRow, error: unknown): Promise<void> {
+    const state = error instanceof HumanPlusError ? TERMINAL[error.code] : undefined;
+    if (state === undefined) return;
+    this.forget(row);
+    const current = await this.#options.store.get(row.id);
+    if (current?.generation === row.generation && current.state === "attached") await this.#put({ ...current, state });
+  }
+
+  /** The tools as trust admits them, listed when they have to be. Whatever fails here, the call itself was not made. */
+  async #catalogue(row: AttachmentRow, deadline: Deadline): Promise<{ catalogue: Catalogue; row: AttachmentRow }> {
+    const state = this.#stateOf(row);
+    const { now } = this.#options;
+    const known = state.catalogue;
+    if (known !== undefined && row.discovery === "cached" && now() - known.listedAt < limits.catalogueTtlMs)
+      return { catalogue: known.value, row };
+    try {
+      await state.session.open(deadline);
+      const { tools, unreadable } = await listTools(state.session, deadline);
+      const catalogue = await admitTools(tools, unreadable, row.trust);
+      state.catalogue = { value: catalogue, listedAt: now() };
+      const changeFeed = feedStateOf(row, catalogue);
+      if (changeFeed === row.changeFeed) return { catalogue, row };
+      const listed = { ...row, changeFeed };
+      await this.#put(listed);
+      return { catalogue, row: listed };
+    } catch (error) {
+      throw notApplied(error);
+    }
+  }
+
+  async #callTool(
+    row: AttachmentRow,
+    source: TextSource,
+    args: JsonObject,
+    deadline: Deadline,
+    options: CallOptions,
+  ): Promise<JsonObject> {
+    const { onProgress, yieldToPerson = false } = options;
+    const state = this.#stateOf(row);
+    const token = this.#options.randomId();
+    const meta: CallMeta = { "human-plus/participant": { id: row.participant.id } };
+    if (row.revision !== undefined) meta.revision = row.revision.marker;
+    if (onProgress !== undefined) meta.progressToken = token;
+    const params = { name: source.tool, arguments: args, _meta: meta };
+    argument("args", safeParseCallToolRequest({ jsonrpc: "2.0", id: token, method: methods.callTool, params }));
+
+    const person = yieldToPerson ? new AbortController() : undefined;
+    const signal =
+      person === undefined
+        ? deadline.signal
+        : AbortSignal.any([person.signal, ...(deadline.signal === undefined ? [] : [deadline.signal])]);
+    state.running.set(token, { source, onProgress, yieldToPerson: person && (() => person.abort()) });
+    let reply: McpReply;
+    try {
+      reply = await state.session.request(methods.callTool, params as unknown as JsonObject, { ...deadline, signal });
+    } catch (error) {
+      throw await this.#callFailure(error, row, source, person?.signal.aborted === true);
+    } finally {
+      state.running.delete(token);
+    }
+    if (reply.ok) return reply.result;
+    if (reply.error.conflict === "stale")
+      throw await this.#stale(row, surfaceChangedError(row, source, this.#options.guard, reply.error));
+    const message = this.#options.guard.excerpt(reply.error.message, source, 4096);
+    throw new HumanPlusError("surface_error", `the surface answered ${source.tool} with an error of its own`, {
+      surface: { code: reply.error.code.slice(0, 64), message },
+    });
+  }
+
+  async #callFailure(error: unknown, row: AttachmentRow, source: TextSource, personActed: boolean): Promise<unknown> {
+    if (!(error instanceof HumanPlusError)) return error;
+    // A relay that enforces revisions itself refuses with 409.
+    if (error.code === "surface_changed_under_you")
+      return this.#stale(row, surfaceChangedError(row, source, this.#options.guard));
+    if (error.code !== "aborted" || !personActed) return error;
+    const text = "a person acted on the surface, so the call was ended; read the surface before you decide what to do";
+    return new HumanPlusError("human_took_control", text, { outcome: error.outcome, cause: error });
+  }
+
+  /** A refused pin is never sent again; what it was read with still tells the feed where to start. */
+  async #stale(row: AttachmentRow, error: HumanPlusError): Promise<HumanPlusError> {
+    const conflictDetection = row.revision === undefined ? row.conflictDetection : "enforced";
+    await this.#put({ ...row, revision: undefined, conflictDetection });
+    return error;
+  }
+
+  async #observe(
+    row: AttachmentRow,
+    result: JsonObject,
+    tool: string,
+  ): Promise<{ row: AttachmentRow; revision: string | undefined; notices: string[] }> {
+    const { revision, conflictDetection, notices } = observeRevision(row, result, tool, this.#options.now());
+    const observed = { ...row, conflictDetection, ...(revision === undefined ? {} : { revision, lastRead: revision }) };
+    const kept = await this.#put(observed).then(
+      () => [],
+      () => ["The revision of this result could not be stored, so the next call is not pinned to it."],
+    );
+    return { row: observed, revision: revision?.marker, notices: [...notices, ...kept] };
+  }
+
+  /** Writes a row unless the attachment began another generation meanwhile: then nobody needs it any more. */
+  async #put(row: AttachmentRow): Promise<void> {
+    try {
+      await this.#options.store.put({ ...row, updatedAt: this.#options.now() }, row.generation);
+    } catch (error) {
+      if (!(error instanceof HumanPlusError && error.code === "attachment_conflict")) throw error;
+    }
+  }
+}
+
+function feedStateOf({ changeFeed }: AttachmentRow, { changeFeed: feed }: Catalogue): AttachmentRow["changeFeed"] {
+  if (feed === undefined) return "unavailable";
+  return changeFeed === "attributed" ? "attributed" : "offered";
+}
+
+function sourceOf({ invitation }: AttachmentRow, tool: string): TextSource {
+  return { source: `${invitation.application}/${invitation.surfaceId}`, tool };
+}
+
+function assertTrusted({ trust }: AttachmentRow): void {
+  if (isDeclared(trust)) return;
+  throw new HumanPlusError(
+    "trust_undeclared",
+    "no trust is declared for this surface, so nothing is sent: attach with trust: TrustPolicy.allowing([...])",
+  );
+}
+
+function assertAdmitted({ trust }: AttachmentRow, tool: string): void {
+  const refusal = refusalOf(trust, tool);
+  if (refusal !== undefined) throw new HumanPlusError("tool_refused", refusal);
+}
+
+/** What failed before the call was made says so, whatever became of the request that failed. */
+function notApplied(error: unknown): unknown {
+  if (!(error instanceof HumanPlusError) || error.outcome === "not_applied") return error;
+  const { code, message, retryable, retryAfterMs, issues, surface } = error;
+  const again = retryable || code === "relay_timeout" || code === "relay_failed";
+  return new HumanPlusError(code, message, {
+    outcome: "not_applied",
+    retryable: again,
+    retryAfterMs,
+    issues,
+    surface,
+    cause: error,
+  });
+}

@@ -1,0 +1,48 @@
+import type { AnnounceOptions } from "./announcement.ts";
+import type { ChangeFeedState, ConflictDetectionState } from "./attachment.ts";
+import type { CallResult } from "./call-result.ts";
+import type { ChangeReport } from "./change-feed.ts";
+import type { JsonObject } from "./gen/types.ts";
+import type { AttachmentStatus, CallOptions, HumanPlus, OperationOptions } from "./human-plus.ts";
+import type { SurfaceEventListener, SurfaceEventName } from "./surface-events.ts";
+import type { ToolDefinition } from "./tool-definition.ts";
+
+/** One attachment with its owner already presented. Every member does what the one of the same name in `HumanPlus` does. */
+export interface SurfaceSession {
+  /** The attachment's id: keep it with the owner to find the attachment again. */
+  readonly id: string;
+  tools(options?: OperationOptions): Promise<readonly ToolDefinition[]>;
+  call(tool: string, args?: JsonObject, options?: CallOptions): Promise<CallResult>;
+  changesSince(options?: OperationOptions): Promise<ChangeReport>;
+  announce(activity: AnnounceOptions): Promise<void>;
+  conflictDetection(): Promise<ConflictDetectionState>;
+  changeFeed(): Promise<ChangeFeedState>;
+  status(): Promise<AttachmentStatus>;
+  detach(options?: OperationOptions): Promise<void>;
+  markUnavailable(): Promise<void>;
+  markUnauthorized(): Promise<void>;
+  watch(): Promise<() => void>;
+  /** Events of this attachment only. */
+  on<E extends SurfaceEventName>(name: E, listener: SurfaceEventListener<E>): () => void;
+}
+
+export function createSurfaceSession(humanPlus: HumanPlus, owner: string, id: string): SurfaceSession {
+  return {
+    id,
+    tools: (options) => humanPlus.tools(owner, id, options),
+    call: (tool, args, options) => humanPlus.call(owner, id, tool, args, options),
+    changesSince: (options) => humanPlus.changesSince(owner, id, options),
+    announce: (activity) => humanPlus.announce(owner, id, activity),
+    conflictDetection: () => humanPlus.conflictDetection(owner, id),
+    changeFeed: () => humanPlus.changeFeed(owner, id),
+    status: () => humanPlus.status(owner, id),
+    detach: (options) => humanPlus.detach(owner, id, options),
+    markUnavailable: () => humanPlus.markUnavailable(owner, id),
+    markUnauthorized: () => humanPlus.markUnauthorized(owner, id),
+    watch: () => humanPlus.watch(owner, id),
+    on: (name, listener) =>
+      humanPlus.on(name, (event) => {
+        if (event.attachmentId === id) listener(event);
+      }),
+  };
+}

@@ -33,7 +33,7 @@ function printProperties(properties: readonly Property[], file: SourceFile, inde
       printProperties(schema.properties, file, `${indent}  `);
       file.print(`${indent}}${required ? "" : " | undefined"};`);
     } else {
-      const optional = !required && schema.kind !== "any";
+      const optional = !required && schema.kind !== "any" && schema.kind !== "never";
       file.print(
         `${indent}${propertyKey(name)}${required ? "" : "?"}: ${typeText(schema)}${optional ? " | undefined" : ""};`,
       );

@@ -155,8 +155,8 @@ export interface Request {
   method: Method;
   /** What the method takes. */
   params?: JsonObject | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** A JSON-RPC 2.0 notification: nobody answers it. */
@@ -166,9 +166,9 @@ export interface Notification {
   method: Method;
   /** What the method takes. */
   params?: JsonObject | undefined;
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** A JSON-RPC 2.0 response that carries a result. */
@@ -178,8 +178,8 @@ export interface Response {
   id: RequestId;
   /** What the method gives. */
   result: JsonObject;
-  method?: undefined | undefined;
-  error?: undefined | undefined;
+  method?: undefined;
+  error?: undefined;
 }
 
 /** A JSON-RPC 2.0 response that carries an error. Its id is null when the request could not be read. */
@@ -190,8 +190,8 @@ export interface ErrorResponse {
   id: RequestId | null;
   /** What went wrong. Read it with RpcError. */
   error: JsonObject;
-  method?: undefined | undefined;
-  result?: undefined | undefined;
+  method?: undefined;
+  result?: undefined;
 }
 
 /** One JSON-RPC 2.0 message, as relays carry it. Batches are not part of MCP 2025-06-18. */
@@ -224,8 +224,8 @@ export interface InitializeRequest {
     capabilities: JsonObject;
     clientInfo: Implementation;
   };
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** A program and its version. */
@@ -256,9 +256,9 @@ export interface InitializedNotification {
   method: "notifications/initialized";
   /** Nothing of the contract's. */
   params?: JsonObject | undefined;
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** Asks whether the other end is there; answered with an empty result. */
@@ -268,8 +268,8 @@ export interface PingRequest {
   id: RequestId;
   /** Always ping. */
   method: "ping";
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** Asks for one page of the surface's tools. */
@@ -286,8 +286,8 @@ export interface ListToolsRequest {
         cursor?: string | undefined;
       }
     | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** A tool as a surface describes it. Every word of it is untrusted. */
@@ -381,8 +381,8 @@ export interface CallToolRequest {
     arguments?: JsonObject | undefined;
     _meta?: CallMeta | undefined;
   };
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** Text. */
@@ -473,9 +473,9 @@ export interface CancelledNotification {
     /** Why, for logs: at most 1,024 characters. */
     reason?: string | undefined;
   };
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** How far a call has come. */
@@ -494,9 +494,9 @@ export interface ProgressNotification {
     /** What happens now: untrusted text. */
     message?: string | undefined;
   };
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** The tools changed: drop the cached catalogue. */
@@ -505,9 +505,9 @@ export interface ToolsListChangedNotification {
   jsonrpc: "2.0";
   /** Always notifications/tools/list_changed. */
   method: "notifications/tools/list_changed";
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** A log line of the surface: untrusted. */
@@ -525,9 +525,9 @@ export interface LogMessageNotification {
     /** What it says. */
     data?: unknown;
   };
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** Whose activity an agent is told of. Anything that is not plainly a person's is other. */
@@ -555,9 +555,9 @@ export interface ActivityNotification {
   /** Always notifications/human-plus/activity. */
   method: "notifications/human-plus/activity";
   params: Activity;
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** A proposal ended. It reaches every agent of the session; an agent ignores ids that it was not given. */
@@ -576,9 +576,9 @@ export interface PeerJoinedNotification {
   /** Always notifications/peer_joined. */
   method: "notifications/peer_joined";
   params: Peer;
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** A client left the session. Only relays send it, and only to the surface. */
@@ -588,9 +588,9 @@ export interface PeerLeftNotification {
   /** Always notifications/peer_left. */
   method: "notifications/peer_left";
   params: Peer;
-  id?: undefined | undefined;
-  result?: undefined | undefined;
-  error?: undefined | undefined;
+  id?: undefined;
+  result?: undefined;
+  error?: undefined;
 }
 
 /** A client of a session. */

@@ -69,6 +69,9 @@ const VENDOR: Readonly<Record<string, Shape>> = {
   "x-reserved-endings": isObject,
 };
 
+/** Every keyword that a schema of the contract may have. */
+export const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([...Object.keys(STANDARD), ...Object.keys(VENDOR)]);
+
 /** Extensions of the AsyncAPI document; the official parser knows all its other keywords. */
 const EXTENSIONS: ReadonlySet<string> = new Set([
   "x-protocol",

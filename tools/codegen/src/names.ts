@@ -10,3 +10,8 @@ export function upperFirst(name: string): string {
 export function propertyKey(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
+
+/** The name at the end of a reference. */
+export function lastName(ref: string): string {
+  return ref.slice(ref.lastIndexOf("/") + 1);
+}

@@ -27,6 +27,8 @@ export const limits = {
   jsonDepth: 64,
   /** Nesting of a whole value: a frame, a result, an invitation. It exceeds jsonDepth so that one over-deep schema costs its tool, not the whole list. */
   frameDepth: 128,
+  /** Nesting of a whole poll answer. It exceeds frameDepth so that one over-deep frame costs itself, not the whole answer. */
+  pollDepth: 256,
   /** Tools of one surface. */
   tools: 500,
   /** Pages of tools/list that are followed. */

@@ -1623,7 +1623,7 @@ const readOutboxPollBody: Read<OutboxPollBody> = /* @__PURE__ */ objectReader(
       check: validateOutboxPollBodyUnreadable,
     },
   ],
-  { maxDepth: 128, wrapping: { into: "frames", list: true, having: "jsonrpc" } },
+  { maxDepth: 256, wrapping: { into: "frames", list: true, having: "jsonrpc" } },
 );
 
 /** Reads a {@link OutboxPollBody}, or says what is wrong with it. Never throws. */
@@ -1660,7 +1660,7 @@ const readPollBody: Read<PollBody> = /* @__PURE__ */ objectReader(
     },
     { name: "unreadable", required: true, from: [["unreadable"]], otherwise: 0, check: validatePollBodyUnreadable },
   ],
-  { maxDepth: 128 },
+  { maxDepth: 256 },
 );
 
 /** Reads a {@link PollBody}, or says what is wrong with it. Never throws. */

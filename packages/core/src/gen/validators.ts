@@ -7511,7 +7511,7 @@ function validate185(data, { instancePath = "", parentData, parentDataProperty, 
 export const validateOutboxPollBody: Validator = validate186;
 const schema111 = {
   type: "object",
-  "x-max-depth": "frameDepth",
+  "x-max-depth": "pollDepth",
   required: ["frames", "unreadable"],
   properties: {
     frames: { type: "array", maxItems: 1024, items: { allOf: [{ $ref: "#/definitions/Frame" }] } },
@@ -7524,8 +7524,8 @@ const schema111 = {
 function validate186(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!func9(data, 128)) {
-    validate186.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+  if (!func9(data, 256)) {
+    validate186.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 256 } }];
     return false;
   }
   if (errors === 0) {
@@ -7748,7 +7748,7 @@ function validate190(data, { instancePath = "", parentData, parentDataProperty, 
 export const validatePollBody: Validator = validate191;
 const schema115 = {
   type: "object",
-  "x-max-depth": "frameDepth",
+  "x-max-depth": "pollDepth",
   required: ["frames", "unreadable"],
   properties: {
     subscriber: { type: "string", pattern: "^[0-9a-f]{16}$" },
@@ -7762,8 +7762,8 @@ const pattern16 = /* @__PURE__ */ new RegExp("^[0-9a-f]{16}$", "u");
 function validate191(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null;
   let errors = 0;
-  if (!func9(data, 128)) {
-    validate191.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+  if (!func9(data, 256)) {
+    validate191.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 256 } }];
     return false;
   }
   if (errors === 0) {

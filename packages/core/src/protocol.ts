@@ -4,6 +4,8 @@
 export type { AttachmentRow } from "./attachment.ts";
 export type { AttachmentStore, LockOptions } from "./attachment-store.ts";
 export { HumanPlusError, type HumanPlusErrorOptions } from "./error.ts";
+export { createExchangeEngine, type ExchangeEngineOptions } from "./exchange/exchange-engine.ts";
+export { type FrameDeliveryOptions, frameDelivery, malformedDelivery } from "./exchange/frame-delivery.ts";
 export { safeParseFrameText } from "./frame-text.ts";
 export * from "./gen/index.ts";
 export type { Issue, Parsed } from "./parse/issue.ts";
@@ -13,11 +15,14 @@ export { matchRoute, type RouteMatch } from "./route.ts";
 export type {
   Delivery,
   ExchangeOptions,
+  GapListener,
   NotificationListener,
   OpenOptions,
   Receiver,
   RelayLink,
   RelayTransport,
   Sender,
+  SendOptions,
+  SendResult,
   Subscription,
 } from "./transport.ts";

@@ -1,3 +1,4 @@
+import type { HumanPlusError } from "./error.ts";
 import type { ErrorResponse, Frame, Notification, Request, RequestId, Response } from "./gen/types.ts";
 import type { Invitation } from "./invitation.ts";
 import type { Issue } from "./parse/issue.ts";
@@ -20,6 +21,9 @@ export interface ExchangeOptions {
 /** Takes a notification of a surface. It must not throw and must not wait. */
 export type NotificationListener = (link: RelayLink, notification: Notification) => void;
 
+/** Takes the news of a gap. It must not throw and must not wait. */
+export type GapListener = (link: RelayLink) => void;
+
 /**
  * Carries frames between an agent and surfaces. Every promise it gives rejects with a `HumanPlusError` whose
  * `outcome` says what became of the frame.
@@ -33,6 +37,8 @@ export interface RelayTransport {
   detach(link: RelayLink, options: ExchangeOptions): Promise<void>;
   /** Hears every notification of every link, as long as a leg is open. Gives back what ends it. */
   onNotification(listener: NotificationListener): () => void;
+  /** Hears that frames of a link may have been lost: what was concluded from its notifications no longer holds. Gives back what ends it. */
+  onGap(listener: GapListener): () => void;
   /** Keeps the receiving leg of a link open although no exchange needs it. Gives back what ends that. */
   hold(link: RelayLink): () => void;
   /** Ends every exchange with `closed`, and leaves no timer and no socket behind. */
@@ -52,10 +58,15 @@ export type Delivery =
   /** The relay no longer has all the frames that this leg missed. */
   | { readonly kind: "gap"; readonly cursor: string | undefined };
 
-/** An open receiving leg: what arrives, in order. It ends when the leg does, and throws a `HumanPlusError` when the relay refuses. */
+/**
+ * An open receiving leg: what arrives, in order. It ends when the leg does, and throws a `HumanPlusError` when the
+ * relay refuses. Leaving the loop closes it.
+ */
 export interface Subscription extends AsyncIterable<Delivery> {
   /** The leg opened and has delivered nothing at all, not even the bytes a relay sends at once. */
   readonly silent: boolean;
+  /** The longest the relay wants a reader to wait before it opens the leg again, in milliseconds, where it said so. */
+  readonly retryMs?: number | undefined;
 }
 
 export interface OpenOptions {
@@ -63,17 +74,33 @@ export interface OpenOptions {
   after: string | undefined;
   /** Closes the leg. */
   signal: AbortSignal;
+  /** To be called when the connection stands and the answer is awaited: from then on, silence means something. */
+  onConnect?: (() => void) | undefined;
 }
 
 /** A receiving leg: all that tells one transport from another. */
 export interface Receiver {
+  /** Opens the leg; it is open once the relay would deliver to it. @throws HumanPlusError */
   open(link: RelayLink, options: OpenOptions): Promise<Subscription>;
 }
 
+export interface SendOptions {
+  /** Ends the attempt at once. Whoever aborts bounds the time. */
+  signal: AbortSignal;
+}
+
+/** What became of a frame that a relay did not refuse. */
+export type SendResult =
+  | { readonly kind: "accepted" }
+  /** The connection broke after the frame may have left: the answer is lost, the frame perhaps not. */
+  | { readonly kind: "unconfirmed"; readonly error: HumanPlusError };
+
 /** The sending half that every transport shares. */
 export interface Sender {
-  /** @throws HumanPlusError whose outcome says whether the frame may have been received */
-  send(link: RelayLink, frame: Request | Notification, options: ExchangeOptions): Promise<void>;
-  unregister(link: RelayLink, options: ExchangeOptions): Promise<void>;
+  /** Sends a frame once, never again. @throws HumanPlusError whose outcome says whether the frame may have been received */
+  send(link: RelayLink, frame: Request | Notification, options: SendOptions): Promise<SendResult>;
+  /** Leaves the session; one that is gone is a success. @throws HumanPlusError */
+  unregister(link: RelayLink, options: SendOptions): Promise<void>;
+  /** Ends what is under way, and leaves no socket behind. */
   close(): Promise<void>;
 }

@@ -1,0 +1,95 @@
+import { createParser } from "eventsource-parser";
+import { createLineSplitter } from "./line-splitter.ts";
+
+export interface StreamEvent {
+  /** `""` where the stream named none. */
+  readonly name: string;
+  readonly id: string | undefined;
+  readonly data: string;
+  /** Why `data` is not what was sent. */
+  readonly damage: "too large" | "not UTF-8" | undefined;
+}
+
+export interface EventParserOptions {
+  /** Bytes of data one event may have. A larger one is cut and marked. */
+  maxDataBytes: number;
+  onRetry: (ms: number) => void;
+}
+
+export interface EventParser {
+  /** Events that a chunk completes. */
+  feed(chunk: Uint8Array): Iterable<StreamEvent>;
+}
+
+/** What is kept of an event that is too large: enough to see which request it answers. */
+const HEAD_BYTES = 1_024;
+/** Fields other than data, and comments, beyond this are nothing a relay sends. */
+const MAX_FIELD_BYTES = 4_096;
+const DATA = new TextEncoder().encode("data");
+const COLON = 58;
+
+/**
+ * Reads an event stream of any chunking, bounded. The fields are eventsource-parser's work; it gets whole lines only,
+ * because it would look through the beginning of an unfinished line again with every chunk, and without a bound.
+ */
+export function createEventParser({ maxDataBytes, onRetry }: EventParserOptions): EventParser {
+  const lines = createLineSplitter(maxDataBytes + MAX_FIELD_BYTES);
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
+  let isFirst = true;
+  let dataBytes = 0;
+  let damage: StreamEvent["damage"];
+  let event: StreamEvent | undefined;
+  const parser = createParser({
+    onEvent({ id, event: name = "", data }) {
+      event = { name, id, data, damage };
+    },
+    onRetry,
+  });
+
+  function textOf(line: Uint8Array): string {
+    try {
+      return strict.decode(line);
+    } catch {
+      damage ??= "not UTF-8";
+      return lenient.decode(line);
+    }
+  }
+
+  /** What of a line the parser may see, if anything. */
+  function admit(line: Uint8Array): Uint8Array | undefined {
+    if (!isData(line)) return line.length <= MAX_FIELD_BYTES ? line : undefined;
+    if (damage === "too large") return undefined;
+    const before = dataBytes;
+    dataBytes += line.length - DATA.length;
+    if (dataBytes <= maxDataBytes + MAX_FIELD_BYTES / 2) return line;
+    damage = "too large";
+    return before === 0 ? line.subarray(0, HEAD_BYTES) : undefined;
+  }
+
+  return {
+    *feed(chunk) {
+      for (const line of lines.feed(chunk)) {
+        const admitted = admit(isFirst ? withoutBom(line) : line);
+        isFirst = false;
+        if (admitted !== undefined) parser.feed(`${textOf(admitted)}\n`);
+        if (line.length > 0) continue;
+        dataBytes = 0;
+        damage = undefined;
+        if (event === undefined) continue;
+        const complete = event;
+        event = undefined;
+        yield complete;
+      }
+    },
+  };
+}
+
+function isData(line: Uint8Array): boolean {
+  for (let index = 0; index < DATA.length; index++) if (line[index] !== DATA[index]) return false;
+  return line.length === DATA.length || line[DATA.length] === COLON;
+}
+
+function withoutBom(line: Uint8Array): Uint8Array {
+  return line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? line.subarray(3) : line;
+}

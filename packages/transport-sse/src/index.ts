@@ -1,0 +1,1 @@
+export { createSseTransport, type SseTransportOptions } from "./sse-transport.ts";

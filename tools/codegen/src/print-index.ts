@@ -30,7 +30,11 @@ export function printIndex(model: Model, file: SourceFile): void {
   print(
     file,
     "./parsers.ts",
-    names.flatMap((name) => [`parse${name}`, `safeParse${name}`]),
+    model.definitions.flatMap(({ name, parse }) => [
+      ...(parse.kind === "checked" ? [`is${name}`] : []),
+      `parse${name}`,
+      `safeParse${name}`,
+    ]),
   );
   print(file, "./routes.ts", ["type RouteName", "routes", ...queries, ...model.routes.map(({ name }) => `${name}Url`)]);
   print(

@@ -1,3 +1,4 @@
+import { readerProblems } from "./check-readers.ts";
 import { keywordProblems } from "./keywords.ts";
 import { type Json, type JsonObject, RELAY_FILE, type Spec, SURFACE_FILE } from "./load.ts";
 import type {
@@ -22,6 +23,7 @@ import { type Problem, pointerTo, SpecError } from "./problem.ts";
 /** Understands the contract. @throws SpecError with file and pointer of every problem */
 export function buildModel({ surface, relay }: Spec): Model {
   const problems = keywordProblems(surface, relay);
+  if (problems.length === 0) problems.push(...readerProblems(surface));
   if (problems.length > 0) throw new SpecError(problems);
   const builder = new ModelBuilder(surface, relay);
   const model = builder.build();
@@ -49,13 +51,14 @@ class ModelBuilder {
     this.#requireDistinct(names, SURFACE_FILE, (name) => pointerTo("definitions", name));
     const tables = names.filter((name) => asObject(this.#definitions[name])["x-constants"] === true);
     const info = asObject(this.#relay["info"]);
+    const errors = this.#errors();
     return {
       version: String(info["version"]),
       protocol: asObject(this.#relay["x-protocol"]) as unknown as Model["protocol"],
       definitions: names.filter((name) => !tables.includes(name)).map((name) => this.#definition(name)),
       constants: tables.map((name) => this.#constants(name)),
-      errors: this.#errors(),
-      relayErrors: this.#relayErrors(),
+      errors,
+      relayErrors: this.#relayErrors(errors),
       routes: this.#routes(),
       ...this.#eventStream(),
       shareLinks: asObject(this.#relay["x-share-links"]),
@@ -312,6 +315,9 @@ class ModelBuilder {
 
   #errors(): ErrorEntry[] {
     const members = (asObject(this.#definitions["ErrorCode"])["oneOf"] ?? []) as Json[];
+    const outcomes = ((asObject(this.#definitions["Outcome"])["oneOf"] ?? []) as Json[]).map(
+      (member) => asObject(member)["const"],
+    );
     return members.map((member, index) => {
       const entry = asObject(member);
       if (entry["x-outcome"] === undefined || entry["x-retryable"] === undefined) {
@@ -320,6 +326,11 @@ class ModelBuilder {
           pointerTo("definitions", "ErrorCode", "oneOf", index),
           "an error code needs x-outcome and x-retryable",
         );
+      }
+      for (const outcome of (entry["x-outcome"] ?? []) as string[]) {
+        if (outcomes.includes(outcome)) continue;
+        const pointer = pointerTo("definitions", "ErrorCode", "oneOf", index, "x-outcome");
+        this.#fail(SURFACE_FILE, pointer, `${outcome} is no Outcome`);
       }
       return {
         code: String(entry["const"]),
@@ -330,8 +341,7 @@ class ModelBuilder {
     });
   }
 
-  #relayErrors(): RelayErrorEntry[] {
-    const codes = this.#errors();
+  #relayErrors(codes: readonly ErrorEntry[]): RelayErrorEntry[] {
     return (this.#relay["x-relay-errors"] as Json[]).map((json, index) => {
       const entry = asObject(json) as unknown as RelayErrorEntry;
       const known = codes.find(({ code }) => code === entry.error);

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { loadSpec, RELAY_FILE, type Spec, SURFACE_FILE } from "./load.ts";
 
-/** There is no earlier contract to compare with. */
-export class UnknownRefError extends Error {
-  override readonly name = "UnknownRefError";
+/** There is no earlier contract to compare with, or none that can be read. */
+export class EarlierContractError extends Error {
+  override readonly name = "EarlierContractError";
 }
 
 const TAGS = "contract-v*";
@@ -19,18 +19,18 @@ export async function defaultRef(specDirectory: string): Promise<string> {
   return tags.split("\n")[0] || "HEAD";
 }
 
-/** The contract as it was at a commit, a tag or a branch. @throws UnknownRefError */
+/** The contract as it was at a commit, a tag or a branch. @throws EarlierContractError */
 export async function loadSpecAt(ref: string, specDirectory: string): Promise<Spec> {
   const commit = await git(specDirectory, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`])
     .then((text) => text.trim())
     .catch((cause: unknown) => {
-      throw new UnknownRefError(`${ref} is no commit, tag or branch of this repository`, { cause });
+      throw new EarlierContractError(`${ref} is no commit, tag or branch of this repository`, { cause });
     });
   const scratch = await mkdtemp(join(tmpdir(), "human-plus-contract-"));
   try {
     for (const file of [SURFACE_FILE, RELAY_FILE]) {
       const text = await git(specDirectory, ["show", `${commit}:./${file}`]).catch((cause: unknown) => {
-        throw new UnknownRefError(`there is no ${file} in spec/ at ${ref}`, { cause });
+        throw new EarlierContractError(`there is no ${file} in spec/ at ${ref}`, { cause });
       });
       await writeFile(join(scratch, file), text);
     }

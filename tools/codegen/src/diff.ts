@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { buildModel } from "./build-model.ts";
 import { compareModels } from "./diff-models.ts";
 import { createReport, reportText } from "./diff-report.ts";
-import { defaultRef, loadSpecAt, UnknownRefError } from "./diff-source.ts";
+import { defaultRef, EarlierContractError, loadSpecAt } from "./diff-source.ts";
 import { loadSpec } from "./load.ts";
 import { SpecError } from "./problem.ts";
 
@@ -20,7 +20,13 @@ async function run(): Promise<number> {
   });
   if (positionals.length > 1) throw new TypeError("one ref at most");
   const ref = positionals[0] ?? (await defaultRef(values.spec));
-  const before = buildModel(await loadSpecAt(ref, values.spec));
+  const before = await loadSpecAt(ref, values.spec)
+    .then(buildModel)
+    .catch((error: unknown) => {
+      throw error instanceof SpecError
+        ? new EarlierContractError(`the contract at ${ref}:\n${error.message}`, { cause: error })
+        : error;
+    });
   const after = buildModel(await loadSpec(values.spec));
   const report = createReport(ref, before.version, after.version, compareModels(before, after));
   console.log(values.json ? JSON.stringify(report, undefined, 2) : reportText(report));
@@ -31,7 +37,7 @@ try {
   process.exitCode = await run();
 } catch (error) {
   const isUsage = error instanceof TypeError;
-  if (!isUsage && !(error instanceof UnknownRefError) && !(error instanceof SpecError)) throw error;
+  if (!isUsage && !(error instanceof EarlierContractError) && !(error instanceof SpecError)) throw error;
   console.error(isUsage ? `${error.message}\n${USAGE}` : error.message);
   process.exitCode = 2;
 }

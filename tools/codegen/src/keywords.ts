@@ -14,6 +14,18 @@ const isCount: Shape = (value) => typeof value === "number" && Number.isSafeInte
 const isLimit: Shape = (value) => isCount(value) || isText(value);
 const isAnything: Shape = () => true;
 
+/** An object with members of these shapes, and no others; those whose name ends in `?` may be absent. */
+function isRecord(members: Readonly<Record<string, Shape>>): Shape {
+  const names = Object.keys(members).map((name) => name.replace("?", ""));
+  return (value) =>
+    isObject(value) &&
+    Object.keys(value as JsonObject).every((name) => names.includes(name)) &&
+    Object.entries(members).every(([key, shape]) => {
+      const member = (value as JsonObject)[key.replace("?", "")];
+      return member === undefined ? key.endsWith("?") : shape(member);
+    });
+}
+
 /** The part of JSON Schema draft-07 that the contract uses. Where a keyword holds schemas, `walk` goes into them. */
 const STANDARD: Readonly<Record<string, Shape>> = {
   $schema: isText,
@@ -39,15 +51,15 @@ const STANDARD: Readonly<Record<string, Shape>> = {
   examples: (value) => Array.isArray(value),
 };
 
+const PARTIES: readonly string[] = ["agent", "surface", "relay"];
+
 /** PROTOCOL.md section 9 gives the meaning of each. */
 const VENDOR: Readonly<Record<string, Shape>> = {
   "x-places": isTexts,
-  "x-wrap": (value) =>
-    isObject(value) && isText((value as JsonObject)["into"] ?? null) && isFlag((value as JsonObject)["list"] ?? null),
+  "x-wrap": isRecord({ into: isText, list: isFlag, having: isText }),
   "x-tag": isText,
-  "x-select": (value) =>
-    Array.isArray(value) && value.every((item) => isObject(item) && isText((item as JsonObject)["use"] ?? null)),
-  "x-sent-by": isTexts,
+  "x-select": (value) => Array.isArray(value) && value.every(isRecord({ "has?": Array.isArray, use: isText })),
+  "x-sent-by": (value) => isTexts(value) && (value as string[]).every((party) => PARTIES.includes(party)),
   "x-constants": isTrue,
   "x-open": isTrue,
   "x-outcome": isTexts,
@@ -66,7 +78,7 @@ const VENDOR: Readonly<Record<string, Shape>> = {
   "x-embedded-json": isTrue,
   "x-max-bytes": isLimit,
   "x-max-depth": isLimit,
-  "x-reserved-endings": isObject,
+  "x-reserved-endings": isRecord({ words: isTexts, separators: isText, hump: isFlag, strip: isTexts }),
 };
 
 /** Every keyword that a schema of the contract may have. */

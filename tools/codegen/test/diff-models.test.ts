@@ -52,7 +52,12 @@ const definitionCases: readonly Case[] = [
     "a new property of a reader with a value for its absence",
     {
       surface: (s) => {
-        s.ChangeFeed.properties.seen = { description: "Seen.", type: "boolean", "x-otherwise": false };
+        s.ChangeFeed.properties.seen = {
+          description: "Seen.",
+          type: "boolean",
+          "x-read-from": ["seen"],
+          "x-otherwise": false,
+        };
         s.ChangeFeed.required.push("seen");
       },
     },

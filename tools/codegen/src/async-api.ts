@@ -5,10 +5,11 @@ import { type Problem, pointerTo } from "./problem.ts";
 
 /**
  * What the official parser has to say about the AsyncAPI document. It takes most of a generation's time, so it runs
- * in a thread of its own beside the printing.
+ * in a thread of its own beside the printing. The signal ends the thread; the promise then stays open.
  */
-export async function asyncApiProblems(specDirectory: string): Promise<Problem[]> {
+export async function asyncApiProblems(specDirectory: string, signal?: AbortSignal): Promise<Problem[]> {
   const worker = new Worker(new URL(import.meta.url), { workerData: { path: join(specDirectory, RELAY_FILE) } });
+  signal?.addEventListener("abort", () => void worker.terminate(), { once: true });
   return new Promise((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", reject);

@@ -38,13 +38,19 @@ export interface GenerateOptions {
 
 /** The generated files by name. The same contract gives the same bytes. @throws SpecError */
 export async function generate({ specDirectory, formatConfig }: GenerateOptions): Promise<Map<string, string>> {
-  const judging = asyncApiProblems(specDirectory);
-  const [files, problems] = await Promise.all([print(specDirectory, formatConfig), judging]);
-  if (problems.length > 0) throw new SpecError(problems);
-  return files;
+  const stop = new AbortController();
+  try {
+    const judging = asyncApiProblems(specDirectory, stop.signal);
+    const [files, problems] = await Promise.all([printContract({ specDirectory, formatConfig }), judging]);
+    if (problems.length > 0) throw new SpecError(problems);
+    return files;
+  } finally {
+    stop.abort();
+  }
 }
 
-async function print(specDirectory: string, formatConfig: string): Promise<Map<string, string>> {
+/** The same, without asking AsyncAPI about the relay document. @throws SpecError */
+export async function printContract({ specDirectory, formatConfig }: GenerateOptions): Promise<Map<string, string>> {
   const spec = await loadSpec(specDirectory);
   const model = buildModel(spec);
   await checkExamples(spec, model, specDirectory);

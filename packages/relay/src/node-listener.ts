@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RelayErrorCode } from "@human-plus/core/protocol";
+import type { Broker } from "./broker/broker.ts";
+import { PollLeg } from "./broker/poll-leg.ts";
+import { StreamLeg } from "./broker/stream-leg.ts";
+import type { Answer } from "./http/answers.ts";
+import type { BindingOptions } from "./http/binding-options.ts";
+import { decodeBody, maxDiscardedBytes } from "./http/body-text.ts";
+import { streamHeaders } from "./http/event-stream-text.ts";
+import { HttpExchange } from "./http/http-exchange.ts";
+import { RequestHandler } from "./http/request-handler.ts";
+
+/** A listener for `request` events of a `node:http` server. */
+export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Binds a broker to `node:http`. The server stays the caller's: `requestTimeout` bounds how long a body may take.
+ *
+ * @throws RangeError for a prefix or an origin that is none
+ */
+export function createNodeListener(broker: Broker, options: BindingOptions = {}): NodeListener {
+  const handler = new RequestHandler(broker, options);
+  return (request, response) => handler.handle(new NodeExchange(handler, request, response));
+}
+
+class NodeExchange extends HttpExchange {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(handler: RequestHandler, request: IncomingMessage, response: ServerResponse) {
+    super(handler);
+    this.#request = request;
+    this.#response = response;
+  }
+
+  get method(): string {
+    return this.#request.method ?? "";
+  }
+
+  get target(): string {
+    return this.#request.url ?? "";
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  readBody(maxBytes: number, done: (body: { readonly text: string } | RelayErrorCode) => void): void {
+    const request = this.#request;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) chunks.push(chunk);
+      else chunks.length = 0; // reads on, so that the connection can be kept
+      if (size <= maxBytes + maxDiscardedBytes || this.#response.writableEnded) return;
+      this.#response.shouldKeepAlive = false;
+      request.pause();
+      done("payload_too_large");
+    });
+    request.on("end", () => {
+      if (this.#response.writableEnded) return;
+      if (size > maxBytes) {
+        done("payload_too_large");
+        return;
+      }
+      const text = decodeBody(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+      done(text === undefined ? "invalid_json" : { text });
+    });
+  }
+
+  send(answer: Answer, headers: Readonly<Record<string, string>>): void {
+    const response = this.#response;
+    if (response.destroyed || response.headersSent) return;
+    const isEmpty = answer.status === 204;
+    response.writeHead(answer.status, {
+      ...answer.headers,
+      ...headers,
+      ...(isEmpty ? {} : { "content-length": Buffer.byteLength(answer.body) }),
+    });
+    response.end(isEmpty ? undefined : answer.body);
+  }
+
+  watch(leg: StreamLeg | PollLeg): void {
+    const response = this.#response;
+    if (response.destroyed) {
+      leg.closed();
+      return;
+    }
+    response.once("close", () => {
+      // A poll that was answered in full is closed too; only one that was not has lost its frames.
+      if (leg instanceof StreamLeg || !response.writableFinished) leg.closed();
+    });
+    if (leg instanceof PollLeg) response.once("finish", () => leg.delivered());
+  }
+
+  override cut(): void {
+    this.#request.socket.destroy();
+  }
+
+  override isOpen(): boolean {
+    const { socket } = this.#request;
+    return !socket.destroyed && !socket.readableEnded;
+  }
+
+  protected override begin(text: string): boolean {
+    this.#response.writeHead(200, { ...streamHeaders, ...this.handler.corsHeaders(this) });
+    this.handler.answered(this, 200, "streamEvents");
+    return this.write(text);
+  }
+
+  protected override write(text: string): boolean {
+    const response = this.#response;
+    if (response.destroyed) return false;
+    if (response.write(text)) return true;
+    response.once("drain", () => {
+      if (this.leg instanceof StreamLeg) this.leg.drained();
+    });
+    return false;
+  }
+
+  protected override finish(): void {
+    this.#response.end();
+  }
+}

@@ -17,8 +17,8 @@ export class Session implements ReaderHome, Deadline {
   readonly id: string;
   readonly tokenHash: Uint8Array;
   readonly epoch: string;
-  readonly inFlight = new InFlightTable<Reader>();
-  readonly clients = new Map<string | undefined, Reader>(); // under undefined: all unlabelled agents
+  readonly inFlight: InFlightTable<Reader> = new InFlightTable();
+  readonly clients: Map<string | undefined, Reader> = new Map(); // under undefined: all unlabelled agents
   readonly #surface: Reader;
   readonly #onExpired: (session: Session) => void;
   sequence = 0;

@@ -1,8 +1,32 @@
 import { parseArgs } from "node:util";
 
+/** A flag, without its dashes. */
+export type FlagName =
+  | "port"
+  | "host"
+  | "prefix"
+  | "cors"
+  | "ttl-ms"
+  | "max-sessions"
+  | "max-clients"
+  | "max-legs"
+  | "max-connections"
+  | "max-frame-bytes"
+  | "max-in-flight"
+  | "max-stalled-bytes"
+  | "queue-frames"
+  | "queue-bytes"
+  | "queue-age-ms"
+  | "request-timeout-ms"
+  | "drain-ms"
+  | "log-level"
+  | "no-metrics"
+  | "help"
+  | "version";
+
 /** One flag of the command line. Its environment variable is `HUMAN_PLUS_RELAY_` and the flag in capitals. */
 export interface Flag {
-  readonly name: string;
+  readonly name: FlagName;
   /** What the value is; a `switch` has none. */
   readonly kind: "text" | "count" | "port" | "list" | "switch" | "level";
   readonly help: string;
@@ -10,9 +34,10 @@ export interface Flag {
   readonly otherwise: string;
 }
 
-export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-const flags = [
+/** All flags, in the order of the help. */
+export const flagList: readonly Flag[] = [
   { name: "port", kind: "port", help: "port to listen on; 0 takes a free one", otherwise: "8787" },
   { name: "host", kind: "text", help: "address to listen on", otherwise: "127.0.0.1" },
   { name: "prefix", kind: "text", help: "path the relay is mounted at", otherwise: "/agent-relay" },
@@ -34,11 +59,7 @@ const flags = [
   { name: "no-metrics", kind: "switch", help: "the metrics route answers 404", otherwise: "off" },
   { name: "help", kind: "switch", help: "show this", otherwise: "" },
   { name: "version", kind: "switch", help: "show the version", otherwise: "" },
-] as const satisfies readonly Flag[];
-
-export type FlagName = (typeof flags)[number]["name"];
-
-export const flagList: readonly (Flag & { readonly name: FlagName })[] = flags;
+];
 
 /** Values of the flags that were given, as text; a flag beats its environment variable. */
 export type FlagTexts = ReadonlyMap<FlagName, string>;

@@ -1,11 +1,11 @@
 import { eventStream, limits, type RelayErrorCode } from "@human-plus/core/protocol";
 
 /** Headers of an event stream. PROTOCOL.md section 2.2. */
-export const streamHeaders = {
+export const streamHeaders: Readonly<Record<string, string>> = {
   "content-type": eventStream.contentType,
   ...eventStream.headers,
   "x-content-type-options": "nosniff",
-} as const;
+};
 
 /** The begin of a stream. A block that holds only an id dispatches nothing, and gives the reader a cursor to come back with. */
 export function encodeOpening(cursor: string | undefined): string {

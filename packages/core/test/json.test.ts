@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { safeParseFrameText } from "../src/frame-text.ts";
 import { limits } from "../src/gen/constants.ts";
-import { codePoints, fitsBytes, isShallow, parseJsonText, utf8Length } from "../src/parse/json.ts";
+import { codePoints, fitsBytes, isLonger, isShallow, isShorter, parseJsonText, utf8Length } from "../src/parse/json.ts";
 
 /** Any text, lone surrogates and astral characters among it. */
 const anyText = fc.oneof(
@@ -26,12 +26,30 @@ describe("lengths", () => {
       }),
       { numRuns: 3_000 },
     );
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: 500, max: 600 }), (text, length) => {
+        const long = `${text}x`.repeat(length).slice(0, length);
+        expect(utf8Length(long)).toBe(Buffer.byteLength(long));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test("codePoints counts as iteration does", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(codePoints(text)).toBe([...text].length);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("isLonger and isShorter compare characters", () => {
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: -2, max: 2 }), (text, difference) => {
+        const bound = Math.max(0, [...text].length + difference);
+        expect(isLonger(text, bound)).toBe([...text].length > bound);
+        expect(isShorter(text, bound)).toBe([...text].length < bound);
       }),
       { numRuns: 3_000 },
     );

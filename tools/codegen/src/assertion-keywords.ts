@@ -2,7 +2,7 @@ import { _, type Ajv, type Code, type CodeGen, type CodeKeywordDefinition, type 
 import type { JsonObject } from "./load.ts";
 
 /** Names that generated validators take from the runtime of the parsers. */
-export const RUNTIME_FUNCTIONS: readonly string[] = ["codePoints", "fitsBytes", "isReserved", "isShallow"];
+export const RUNTIME_FUNCTIONS: readonly string[] = ["fitsBytes", "isLonger", "isReserved", "isShallow", "isShorter"];
 
 /** Teaches a validator the assertions that JSON Schema does not have. They call the parsers' runtime by name. */
 export function addAssertionKeywords(ajv: Ajv, limits: ReadonlyMap<string, number>): void {

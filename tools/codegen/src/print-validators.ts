@@ -9,6 +9,8 @@ import { pointerTo } from "./problem.ts";
 
 const ASSERTIONS: ReadonlySet<string> = new Set(["x-max-bytes", "x-max-depth", "x-reserved-endings"]);
 const SPEC_ID = "contract";
+const SCALARS: ReadonlySet<string> = new Set(["string", "integer", "boolean", "null"]);
+const OF_ONE_TYPE: ReadonlySet<string> = new Set(["minLength", "maxLength", "pattern", "minimum", "maximum"]);
 
 /** Name of the compiled check of a definition, or of one of its members. */
 export function validatorName(definition: string, member?: string): string {
@@ -21,11 +23,13 @@ export function printValidators(model: Model, file: SourceFile): void {
     strict: true,
     strictTypes: false,
     messages: false,
-    inlineRefs: false,
+    // Small definitions (an id, a method) are checked in place: a call would cost more than the check.
+    inlineRefs: 6,
     code: { source: true, esm: true, lines: true },
   });
   addAssertionKeywords(ajv, model.limits);
-  const definitions = Object.fromEntries(model.definitions.map(({ name, json }) => [name, forValidator(json)]));
+  const byName = new Map(model.definitions.map(({ name, json }) => [name, json]));
+  const definitions = Object.fromEntries(model.definitions.map(({ name, json }) => [name, forValidator(json, byName)]));
   ajv.addSchema({ $id: SPEC_ID, definitions });
   const functions: Record<string, string> = {};
   for (const { name, parse } of model.definitions) {
@@ -41,22 +45,55 @@ export function printValidators(model: Model, file: SourceFile): void {
 }
 
 /** The schema without what only parsers understand, and without prose. */
-function forValidator(value: Json): Json {
-  if (Array.isArray(value)) return value.map(forValidator);
+function forValidator(value: Json, definitions: ReadonlyMap<string, JsonObject>): Json {
+  if (Array.isArray(value)) return value.map((member) => forValidator(member, definitions));
   if (typeof value !== "object" || value === null) return value;
-  const constants = Array.isArray(value["oneOf"]) && value["oneOf"].map((member) => (member as JsonObject)["const"]);
-  if (Array.isArray(constants) && !constants.includes(undefined as never)) return { enum: constants as Json[] };
+  if (Array.isArray(value["oneOf"])) {
+    const constants = value["oneOf"].map((member) => (member as JsonObject)["const"]);
+    if (!constants.includes(undefined as never)) return { enum: constants as Json[] };
+    const merged = mergedScalars(value["oneOf"], definitions);
+    if (merged !== undefined) return merged;
+  }
   const kept = Object.entries(value).filter(
     ([key]) => (!key.startsWith("x-") || ASSERTIONS.has(key)) && key !== "description",
   );
   return Object.fromEntries(
-    kept.map(([key, member]) => [key, key === "properties" ? named(member as JsonObject) : forValidator(member)]),
+    kept.map(([key, member]) => [
+      key,
+      key === "properties" ? named(member as JsonObject, definitions) : forValidator(member, definitions),
+    ]),
   );
 }
 
 /** Members of `properties` are names: one may well be called description. */
-function named(properties: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, forValidator(schema)]));
+function named(properties: JsonObject, definitions: ReadonlyMap<string, JsonObject>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, forValidator(schema, definitions)]),
+  );
+}
+
+/**
+ * Alternatives that are scalars of different types as one schema with a list of types: each keyword looks at values of
+ * its own type only, so it says the same, and no alternative has to fail first.
+ */
+function mergedScalars(members: readonly Json[], definitions: ReadonlyMap<string, JsonObject>): JsonObject | undefined {
+  const types: string[] = [];
+  const merged: JsonObject = {};
+  for (const member of members.flatMap((alternative) => alternatives(alternative as JsonObject, definitions))) {
+    const { type, description: _, ...rest } = member;
+    if (typeof type !== "string" || !SCALARS.has(type) || types.includes(type)) return undefined;
+    if (!Object.keys(rest).every((keyword) => OF_ONE_TYPE.has(keyword) && !Object.hasOwn(merged, keyword)))
+      return undefined;
+    types.push(type);
+    Object.assign(merged, rest);
+  }
+  return { type: types, ...merged };
+}
+
+function alternatives(schema: JsonObject, definitions: ReadonlyMap<string, JsonObject>): JsonObject[] {
+  const target = definitions.get(String(schema["$ref"]).replace("#/definitions/", ""));
+  const resolved = target ?? schema;
+  return Array.isArray(resolved["oneOf"]) ? (resolved["oneOf"] as JsonObject[]) : [resolved];
 }
 
 /** Ajv prints untyped JavaScript; here it becomes a module whose exports have types, whose imports are ours, and which shakes well. */
@@ -64,7 +101,9 @@ function typed(code: string, file: SourceFile): string {
   const validator = file.type("../parse/runtime.ts", "Validator");
   const text = code
     .replace(/^"use strict";\n?/, "")
-    .replaceAll(/require\("ajv\/dist\/runtime\/ucs2length"\)\.default/g, "codePoints")
+    .replace(/^const \w+ = require\("ajv\/dist\/runtime\/ucs2length"\)\.default;\n/m, "")
+    .replaceAll(/\bfunc\w+\((\w+)\) > (\d+)/g, "isLonger($1, $2)")
+    .replaceAll(/\bfunc\w+\((\w+)\) < (\d+)/g, "isShorter($1, $2)")
     .replaceAll(/^export const (\w+) = (\w+);$/gm, `export const $1: ${validator} = $2;`)
     .replaceAll(/schemaPath:\s*"[^"]*",\s*/g, "")
     .replaceAll(/= new RegExp\(/g, "= /* @__PURE__ */ new RegExp(");

@@ -28,7 +28,7 @@ export function checked<T>(validate: Validator): Read<T> {
 export function selected<T>(choices: ReadonlyArray<readonly [keys: readonly string[], validate: Validator]>): Read<T> {
   return (input, place, notes) => {
     for (const [keys, validate] of choices) {
-      if (!keys.every((key) => hasOwn(input, key))) continue;
+      if (!hasAll(input, keys)) continue;
       if (validate(input)) return input as T;
       return notes.refuse(explain(validate, input, place));
     }
@@ -61,6 +61,11 @@ export function tagged<T>(tag: string, choices: ReadonlyMap<string, Validator>):
     if (validate(input)) return input as T;
     return notes.refuse(explain(validate, input, place));
   };
+}
+
+function hasAll(value: unknown, keys: readonly string[]): boolean {
+  for (const key of keys) if (!hasOwn(value, key)) return false;
+  return true;
 }
 
 /** Whether a value is an object that has this key itself. */

@@ -427,6 +427,25 @@ const relayCases: readonly Case[] = [
     ["/operations/streamEvents/x-used-by", "no longer for surface", "senders: surface"],
   ],
   [
+    "another dialect of a long poll",
+    { relay: (r) => (r.operations.pollOutbox["x-dialect"] = "queue") },
+    ["/operations/pollOutbox/x-dialect", 'dialect "outbox" became "queue"', "senders: agent; readers: relay"],
+  ],
+  [
+    "a route for one more user",
+    { relay: (r) => r.operations.sendToSurface["x-used-by"].push("surface") },
+    ["/operations/sendToSurface/x-used-by", "for surface as well", "nobody"],
+  ],
+  [
+    "another content type",
+    { relay: (r) => (r.components.messages.measured.contentType = "application/json") },
+    [
+      "/components/messages/measured/contentType",
+      'reply 200: content type "text/plain; version=0.0.4" became "application/json"',
+      "senders: relay; readers: anyone",
+    ],
+  ],
+  [
     "a new optional query parameter",
     { relay: (r) => (query(r, "sendToAgents").properties.urgent = { description: "Soon.", type: "boolean" }) },
     ["/operations/sendToAgents/bindings/http/query/properties/urgent", "new optional query parameter urgent", "nobody"],
@@ -500,6 +519,25 @@ const relayCases: readonly Case[] = [
         }),
     },
     ["/x-relay-errors/0", "new code 429 too_many_tabs", "nobody"],
+  ],
+  [
+    "a new rule for refusals that exist already",
+    {
+      relay: (r) =>
+        r["x-relay-errors"].splice(-1, 0, {
+          status: 502,
+          error: "relay_busy",
+          outcome: "not_applied",
+          retryable: true,
+          sentByRelay: false,
+          description: "Something before the relay.",
+        }),
+    },
+    [
+      `/x-relay-errors/${current.relayErrors.length - 1}`,
+      "new rule for 502",
+      "senders: relay; readers: agent, surface",
+    ],
   ],
   [
     "a removed relay error code",

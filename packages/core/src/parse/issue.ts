@@ -38,6 +38,10 @@ export class Notes {
     return this.#notices ?? NONE;
   }
 
+  get isEmpty(): boolean {
+    return this.#issues === undefined && this.#notices === undefined;
+  }
+
   refuse(issue: Issue): undefined {
     this.#issues ??= [];
     if (this.#issues.length < MAX_ISSUES) this.#issues.push(issue);

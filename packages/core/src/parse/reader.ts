@@ -180,10 +180,9 @@ function readCandidate(
   notes: Notes,
 ): Reading {
   const { text, check, read } = field;
-  const where = path.reduce<Place | undefined>((parent, key) => ({ parent, key }), place);
   if (read !== undefined) {
     const own = new Notes();
-    const value = read(candidate, where, own);
+    const value = read(candidate, placeAt(path, place), own);
     if (value === undefined) return { ok: false, issue: own.issues[0] as Issue };
     notes.absorb(own);
     return { ok: true, value };
@@ -191,14 +190,16 @@ function readCandidate(
   const converted = text === undefined ? candidate : convert(candidate, text);
   if (converted === UNREADABLE) {
     const issue = {
-      pointer: pointerOf(where),
+      pointer: pointerOf(placeAt(path, place)),
       rule: "type",
       expected: "text or a whole number",
       received: describeValue(candidate),
     };
     return { ok: false, issue };
   }
-  if (check !== undefined && !check(converted)) return { ok: false, issue: explain(check, converted, where) };
+  if (check !== undefined && !check(converted)) {
+    return { ok: false, issue: explain(check, converted, placeAt(path, place)) };
+  }
   return { ok: true, value: inverse ? !converted : converted };
 }
 
@@ -215,7 +216,7 @@ function readList(
   for (const path of field.from) {
     const candidate = lookUp(source, path);
     if (candidate === undefined) continue;
-    const where = path.reduce<Place | undefined>((parent, key) => ({ parent, key }), place);
+    const where = placeAt(path, place);
     if (!Array.isArray(candidate)) {
       unreadable++;
       notes.notice({ pointer: pointerOf(where), rule: "type", expected: "list", received: describeValue(candidate) });
@@ -223,12 +224,14 @@ function readList(
     }
     const rows: unknown[] = [];
     const length = Math.min(candidate.length, maxItems);
+    let element = new Notes();
     for (let key = 0; key < length; key++) {
-      const element = new Notes();
       const row = readElement(candidate[key], item, embeddedBytes, { parent: where, key }, element);
       if (row === undefined) unreadable++;
       else rows.push(row);
+      if (element.isEmpty) continue;
       notes.absorb(element);
+      element = new Notes();
     }
     value[field.name] = rows;
     if (candidate.length > maxItems) {
@@ -273,13 +276,20 @@ function convert(candidate: unknown, { coerce = false, trim = false, foldCase = 
   return foldCase ? text.toLowerCase() : text;
 }
 
-function lookUp(source: unknown, path: readonly string[]): unknown {
-  let value = source;
+/** The own member at a path. Most candidates are not there, and to find nothing is faster than to ask who owns it. */
+function lookUp(source: object, path: readonly string[]): unknown {
+  let value: unknown = source;
   for (const key of path) {
-    if (!hasOwn(value, key)) return undefined;
-    value = value[key];
+    const member = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+    if (member === undefined || !hasOwn(value, key)) return undefined;
+    value = member;
   }
   return value;
+}
+
+/** Only what is told to somebody needs its place. */
+function placeAt(path: readonly string[], parent: Place | undefined): Place | undefined {
+  return path.reduce<Place | undefined>((inner, key) => ({ parent: inner, key }), parent);
 }
 
 /** Each value gets a default of its own: what one caller does to it must not reach the next. */

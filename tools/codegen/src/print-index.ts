@@ -29,12 +29,13 @@ export function printIndex(model: Model, file: SourceFile): void {
   ]);
   print(
     file,
+    "./guards.ts",
+    model.definitions.filter(({ parse }) => parse.kind === "checked").map(({ name }) => `is${name}`),
+  );
+  print(
+    file,
     "./parsers.ts",
-    model.definitions.flatMap(({ name, parse }) => [
-      ...(parse.kind === "checked" ? [`is${name}`] : []),
-      `parse${name}`,
-      `safeParse${name}`,
-    ]),
+    names.flatMap((name) => [`parse${name}`, `safeParse${name}`]),
   );
   print(file, "./routes.ts", ["type RouteName", "routes", ...queries, ...model.routes.map(({ name }) => `${name}Url`)]);
   print(

@@ -5,7 +5,7 @@ import { validatorName } from "./print-validators.ts";
 const RUNTIME = "../parse/runtime.ts";
 const PURE = "/* @__PURE__ */";
 
-/** parsers.ts: one `parseX` and one `safeParseX` for every definition, and one `isX` for those that are only checked. */
+/** parsers.ts: one `parseX` and one `safeParseX` for every definition. */
 export function printParsers(model: Model, file: SourceFile): void {
   const byName = new Map(model.definitions.map((definition) => [definition.name, definition]));
   const printed = new Set<string>();
@@ -34,10 +34,6 @@ function printParser({ name, parse }: Definition, model: Model, file: SourceFile
   file.doc(`Reads a {@link ${name}}.\n@throws HumanPlusError \`malformed_message\`, with the issues`);
   file.print(`export function parse${name}(input: unknown): ${type} {`);
   file.print(`  return ${file.value(RUNTIME, "unwrap")}("${name}", safeParse${name}(input));`, "}", "");
-  if (parse.kind !== "checked") return;
-  file.doc(`Whether a value is a {@link ${name}}, without saying why not: the smallest check, where bytes count.`);
-  file.print(`export function is${name}(input: unknown): input is ${type} {`);
-  file.print(`  return ${file.value("./validators.ts", validatorName(name))}(input);`, "}", "");
 }
 
 function readerText(name: string, parse: Parsing, model: Model, file: SourceFile): string {

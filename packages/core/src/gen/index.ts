@@ -73,6 +73,8 @@ export {
   isToolName,
   isToolPin,
   isToolsListChangedNotification,
+} from "./guards.ts";
+export {
   parseAccepted,
   parseActivity,
   parseActivityNotification,

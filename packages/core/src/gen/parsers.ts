@@ -191,11 +191,6 @@ export function parseOutcome(input: unknown): Outcome {
   return unwrap("Outcome", safeParseOutcome(input));
 }
 
-/** Whether a value is a {@link Outcome}, without saying why not: the smallest check, where bytes count. */
-export function isOutcome(input: unknown): input is Outcome {
-  return validateOutcome(input);
-}
-
 const readErrorCode: Read<ErrorCode> = /* @__PURE__ */ checked(validateErrorCode);
 
 /** Reads a {@link ErrorCode}, or says what is wrong with it. Never throws. */
@@ -209,11 +204,6 @@ export function safeParseErrorCode(input: unknown): Parsed<ErrorCode> {
  */
 export function parseErrorCode(input: unknown): ErrorCode {
   return unwrap("ErrorCode", safeParseErrorCode(input));
-}
-
-/** Whether a value is a {@link ErrorCode}, without saying why not: the smallest check, where bytes count. */
-export function isErrorCode(input: unknown): input is ErrorCode {
-  return validateErrorCode(input);
 }
 
 const readSessionId: Read<SessionId> = /* @__PURE__ */ checked(validateSessionId);
@@ -231,11 +221,6 @@ export function parseSessionId(input: unknown): SessionId {
   return unwrap("SessionId", safeParseSessionId(input));
 }
 
-/** Whether a value is a {@link SessionId}, without saying why not: the smallest check, where bytes count. */
-export function isSessionId(input: unknown): input is SessionId {
-  return validateSessionId(input);
-}
-
 const readSessionToken: Read<SessionToken> = /* @__PURE__ */ checked(validateSessionToken);
 
 /** Reads a {@link SessionToken}, or says what is wrong with it. Never throws. */
@@ -249,11 +234,6 @@ export function safeParseSessionToken(input: unknown): Parsed<SessionToken> {
  */
 export function parseSessionToken(input: unknown): SessionToken {
   return unwrap("SessionToken", safeParseSessionToken(input));
-}
-
-/** Whether a value is a {@link SessionToken}, without saying why not: the smallest check, where bytes count. */
-export function isSessionToken(input: unknown): input is SessionToken {
-  return validateSessionToken(input);
 }
 
 const readClientId: Read<ClientId> = /* @__PURE__ */ checked(validateClientId);
@@ -271,11 +251,6 @@ export function parseClientId(input: unknown): ClientId {
   return unwrap("ClientId", safeParseClientId(input));
 }
 
-/** Whether a value is a {@link ClientId}, without saying why not: the smallest check, where bytes count. */
-export function isClientId(input: unknown): input is ClientId {
-  return validateClientId(input);
-}
-
 const readSurfaceId: Read<SurfaceId> = /* @__PURE__ */ checked(validateSurfaceId);
 
 /** Reads a {@link SurfaceId}, or says what is wrong with it. Never throws. */
@@ -289,11 +264,6 @@ export function safeParseSurfaceId(input: unknown): Parsed<SurfaceId> {
  */
 export function parseSurfaceId(input: unknown): SurfaceId {
   return unwrap("SurfaceId", safeParseSurfaceId(input));
-}
-
-/** Whether a value is a {@link SurfaceId}, without saying why not: the smallest check, where bytes count. */
-export function isSurfaceId(input: unknown): input is SurfaceId {
-  return validateSurfaceId(input);
 }
 
 const readRelayBaseUrl: Read<RelayBaseUrl> = /* @__PURE__ */ checked(validateRelayBaseUrl);
@@ -311,11 +281,6 @@ export function parseRelayBaseUrl(input: unknown): RelayBaseUrl {
   return unwrap("RelayBaseUrl", safeParseRelayBaseUrl(input));
 }
 
-/** Whether a value is a {@link RelayBaseUrl}, without saying why not: the smallest check, where bytes count. */
-export function isRelayBaseUrl(input: unknown): input is RelayBaseUrl {
-  return validateRelayBaseUrl(input);
-}
-
 const readInvitation: Read<Invitation> = /* @__PURE__ */ checked(validateInvitation);
 
 /** Reads a {@link Invitation}, or says what is wrong with it. Never throws. */
@@ -329,11 +294,6 @@ export function safeParseInvitation(input: unknown): Parsed<Invitation> {
  */
 export function parseInvitation(input: unknown): Invitation {
   return unwrap("Invitation", safeParseInvitation(input));
-}
-
-/** Whether a value is a {@link Invitation}, without saying why not: the smallest check, where bytes count. */
-export function isInvitation(input: unknown): input is Invitation {
-  return validateInvitation(input);
 }
 
 const readParticipantId: Read<ParticipantId> = /* @__PURE__ */ checked(validateParticipantId);
@@ -351,11 +311,6 @@ export function parseParticipantId(input: unknown): ParticipantId {
   return unwrap("ParticipantId", safeParseParticipantId(input));
 }
 
-/** Whether a value is a {@link ParticipantId}, without saying why not: the smallest check, where bytes count. */
-export function isParticipantId(input: unknown): input is ParticipantId {
-  return validateParticipantId(input);
-}
-
 const readActor: Read<Actor> = /* @__PURE__ */ checked(validateActor);
 
 /** Reads a {@link Actor}, or says what is wrong with it. Never throws. */
@@ -369,11 +324,6 @@ export function safeParseActor(input: unknown): Parsed<Actor> {
  */
 export function parseActor(input: unknown): Actor {
   return unwrap("Actor", safeParseActor(input));
-}
-
-/** Whether a value is a {@link Actor}, without saying why not: the smallest check, where bytes count. */
-export function isActor(input: unknown): input is Actor {
-  return validateActor(input);
 }
 
 const readPriority: Read<Priority> = /* @__PURE__ */ checked(validatePriority);
@@ -391,11 +341,6 @@ export function parsePriority(input: unknown): Priority {
   return unwrap("Priority", safeParsePriority(input));
 }
 
-/** Whether a value is a {@link Priority}, without saying why not: the smallest check, where bytes count. */
-export function isPriority(input: unknown): input is Priority {
-  return validatePriority(input);
-}
-
 const readActivity: Read<Activity> = /* @__PURE__ */ checked(validateActivity);
 
 /** Reads a {@link Activity}, or says what is wrong with it. Never throws. */
@@ -409,11 +354,6 @@ export function safeParseActivity(input: unknown): Parsed<Activity> {
  */
 export function parseActivity(input: unknown): Activity {
   return unwrap("Activity", safeParseActivity(input));
-}
-
-/** Whether a value is a {@link Activity}, without saying why not: the smallest check, where bytes count. */
-export function isActivity(input: unknown): input is Activity {
-  return validateActivity(input);
 }
 
 const readRequestId: Read<RequestId> = /* @__PURE__ */ checked(validateRequestId);
@@ -431,11 +371,6 @@ export function parseRequestId(input: unknown): RequestId {
   return unwrap("RequestId", safeParseRequestId(input));
 }
 
-/** Whether a value is a {@link RequestId}, without saying why not: the smallest check, where bytes count. */
-export function isRequestId(input: unknown): input is RequestId {
-  return validateRequestId(input);
-}
-
 const readMethod: Read<Method> = /* @__PURE__ */ checked(validateMethod);
 
 /** Reads a {@link Method}, or says what is wrong with it. Never throws. */
@@ -449,11 +384,6 @@ export function safeParseMethod(input: unknown): Parsed<Method> {
  */
 export function parseMethod(input: unknown): Method {
   return unwrap("Method", safeParseMethod(input));
-}
-
-/** Whether a value is a {@link Method}, without saying why not: the smallest check, where bytes count. */
-export function isMethod(input: unknown): input is Method {
-  return validateMethod(input);
 }
 
 const readRequest: Read<Request> = /* @__PURE__ */ checked(validateRequest);
@@ -471,11 +401,6 @@ export function parseRequest(input: unknown): Request {
   return unwrap("Request", safeParseRequest(input));
 }
 
-/** Whether a value is a {@link Request}, without saying why not: the smallest check, where bytes count. */
-export function isRequest(input: unknown): input is Request {
-  return validateRequest(input);
-}
-
 const readNotification: Read<Notification> = /* @__PURE__ */ checked(validateNotification);
 
 /** Reads a {@link Notification}, or says what is wrong with it. Never throws. */
@@ -489,11 +414,6 @@ export function safeParseNotification(input: unknown): Parsed<Notification> {
  */
 export function parseNotification(input: unknown): Notification {
   return unwrap("Notification", safeParseNotification(input));
-}
-
-/** Whether a value is a {@link Notification}, without saying why not: the smallest check, where bytes count. */
-export function isNotification(input: unknown): input is Notification {
-  return validateNotification(input);
 }
 
 const readResponse: Read<Response> = /* @__PURE__ */ checked(validateResponse);
@@ -511,11 +431,6 @@ export function parseResponse(input: unknown): Response {
   return unwrap("Response", safeParseResponse(input));
 }
 
-/** Whether a value is a {@link Response}, without saying why not: the smallest check, where bytes count. */
-export function isResponse(input: unknown): input is Response {
-  return validateResponse(input);
-}
-
 const readErrorResponse: Read<ErrorResponse> = /* @__PURE__ */ checked(validateErrorResponse);
 
 /** Reads a {@link ErrorResponse}, or says what is wrong with it. Never throws. */
@@ -529,11 +444,6 @@ export function safeParseErrorResponse(input: unknown): Parsed<ErrorResponse> {
  */
 export function parseErrorResponse(input: unknown): ErrorResponse {
   return unwrap("ErrorResponse", safeParseErrorResponse(input));
-}
-
-/** Whether a value is a {@link ErrorResponse}, without saying why not: the smallest check, where bytes count. */
-export function isErrorResponse(input: unknown): input is ErrorResponse {
-  return validateErrorResponse(input);
 }
 
 const readFrame: Read<Frame> = /* @__PURE__ */ selected([
@@ -617,11 +527,6 @@ export function parseInitializeRequest(input: unknown): InitializeRequest {
   return unwrap("InitializeRequest", safeParseInitializeRequest(input));
 }
 
-/** Whether a value is a {@link InitializeRequest}, without saying why not: the smallest check, where bytes count. */
-export function isInitializeRequest(input: unknown): input is InitializeRequest {
-  return validateInitializeRequest(input);
-}
-
 const readImplementation: Read<Implementation> = /* @__PURE__ */ checked(validateImplementation);
 
 /** Reads a {@link Implementation}, or says what is wrong with it. Never throws. */
@@ -637,11 +542,6 @@ export function parseImplementation(input: unknown): Implementation {
   return unwrap("Implementation", safeParseImplementation(input));
 }
 
-/** Whether a value is a {@link Implementation}, without saying why not: the smallest check, where bytes count. */
-export function isImplementation(input: unknown): input is Implementation {
-  return validateImplementation(input);
-}
-
 const readInitializeResult: Read<InitializeResult> = /* @__PURE__ */ checked(validateInitializeResult);
 
 /** Reads a {@link InitializeResult}, or says what is wrong with it. Never throws. */
@@ -655,11 +555,6 @@ export function safeParseInitializeResult(input: unknown): Parsed<InitializeResu
  */
 export function parseInitializeResult(input: unknown): InitializeResult {
   return unwrap("InitializeResult", safeParseInitializeResult(input));
-}
-
-/** Whether a value is a {@link InitializeResult}, without saying why not: the smallest check, where bytes count. */
-export function isInitializeResult(input: unknown): input is InitializeResult {
-  return validateInitializeResult(input);
 }
 
 const readInitializedNotification: Read<InitializedNotification> = /* @__PURE__ */ checked(
@@ -679,11 +574,6 @@ export function parseInitializedNotification(input: unknown): InitializedNotific
   return unwrap("InitializedNotification", safeParseInitializedNotification(input));
 }
 
-/** Whether a value is a {@link InitializedNotification}, without saying why not: the smallest check, where bytes count. */
-export function isInitializedNotification(input: unknown): input is InitializedNotification {
-  return validateInitializedNotification(input);
-}
-
 const readPingRequest: Read<PingRequest> = /* @__PURE__ */ checked(validatePingRequest);
 
 /** Reads a {@link PingRequest}, or says what is wrong with it. Never throws. */
@@ -697,11 +587,6 @@ export function safeParsePingRequest(input: unknown): Parsed<PingRequest> {
  */
 export function parsePingRequest(input: unknown): PingRequest {
   return unwrap("PingRequest", safeParsePingRequest(input));
-}
-
-/** Whether a value is a {@link PingRequest}, without saying why not: the smallest check, where bytes count. */
-export function isPingRequest(input: unknown): input is PingRequest {
-  return validatePingRequest(input);
 }
 
 const readListToolsRequest: Read<ListToolsRequest> = /* @__PURE__ */ checked(validateListToolsRequest);
@@ -719,11 +604,6 @@ export function parseListToolsRequest(input: unknown): ListToolsRequest {
   return unwrap("ListToolsRequest", safeParseListToolsRequest(input));
 }
 
-/** Whether a value is a {@link ListToolsRequest}, without saying why not: the smallest check, where bytes count. */
-export function isListToolsRequest(input: unknown): input is ListToolsRequest {
-  return validateListToolsRequest(input);
-}
-
 const readTool: Read<Tool> = /* @__PURE__ */ checked(validateTool);
 
 /** Reads a {@link Tool}, or says what is wrong with it. Never throws. */
@@ -737,11 +617,6 @@ export function safeParseTool(input: unknown): Parsed<Tool> {
  */
 export function parseTool(input: unknown): Tool {
   return unwrap("Tool", safeParseTool(input));
-}
-
-/** Whether a value is a {@link Tool}, without saying why not: the smallest check, where bytes count. */
-export function isTool(input: unknown): input is Tool {
-  return validateTool(input);
 }
 
 const readListToolsResult: Read<ListToolsResult> = /* @__PURE__ */ objectReader(
@@ -792,11 +667,6 @@ export function parseCallMeta(input: unknown): CallMeta {
   return unwrap("CallMeta", safeParseCallMeta(input));
 }
 
-/** Whether a value is a {@link CallMeta}, without saying why not: the smallest check, where bytes count. */
-export function isCallMeta(input: unknown): input is CallMeta {
-  return validateCallMeta(input);
-}
-
 const readResultMeta: Read<ResultMeta> = /* @__PURE__ */ checked(validateResultMeta);
 
 /** Reads a {@link ResultMeta}, or says what is wrong with it. Never throws. */
@@ -810,11 +680,6 @@ export function safeParseResultMeta(input: unknown): Parsed<ResultMeta> {
  */
 export function parseResultMeta(input: unknown): ResultMeta {
   return unwrap("ResultMeta", safeParseResultMeta(input));
-}
-
-/** Whether a value is a {@link ResultMeta}, without saying why not: the smallest check, where bytes count. */
-export function isResultMeta(input: unknown): input is ResultMeta {
-  return validateResultMeta(input);
 }
 
 const readProposalId: Read<ProposalId> = /* @__PURE__ */ checked(validateProposalId);
@@ -832,11 +697,6 @@ export function parseProposalId(input: unknown): ProposalId {
   return unwrap("ProposalId", safeParseProposalId(input));
 }
 
-/** Whether a value is a {@link ProposalId}, without saying why not: the smallest check, where bytes count. */
-export function isProposalId(input: unknown): input is ProposalId {
-  return validateProposalId(input);
-}
-
 const readProposalReceipt: Read<ProposalReceipt> = /* @__PURE__ */ checked(validateProposalReceipt);
 
 /** Reads a {@link ProposalReceipt}, or says what is wrong with it. Never throws. */
@@ -850,11 +710,6 @@ export function safeParseProposalReceipt(input: unknown): Parsed<ProposalReceipt
  */
 export function parseProposalReceipt(input: unknown): ProposalReceipt {
   return unwrap("ProposalReceipt", safeParseProposalReceipt(input));
-}
-
-/** Whether a value is a {@link ProposalReceipt}, without saying why not: the smallest check, where bytes count. */
-export function isProposalReceipt(input: unknown): input is ProposalReceipt {
-  return validateProposalReceipt(input);
 }
 
 const readProposalState: Read<ProposalState> = /* @__PURE__ */ checked(validateProposalState);
@@ -872,11 +727,6 @@ export function parseProposalState(input: unknown): ProposalState {
   return unwrap("ProposalState", safeParseProposalState(input));
 }
 
-/** Whether a value is a {@link ProposalState}, without saying why not: the smallest check, where bytes count. */
-export function isProposalState(input: unknown): input is ProposalState {
-  return validateProposalState(input);
-}
-
 const readProposalOutcome: Read<ProposalOutcome> = /* @__PURE__ */ checked(validateProposalOutcome);
 
 /** Reads a {@link ProposalOutcome}, or says what is wrong with it. Never throws. */
@@ -890,11 +740,6 @@ export function safeParseProposalOutcome(input: unknown): Parsed<ProposalOutcome
  */
 export function parseProposalOutcome(input: unknown): ProposalOutcome {
   return unwrap("ProposalOutcome", safeParseProposalOutcome(input));
-}
-
-/** Whether a value is a {@link ProposalOutcome}, without saying why not: the smallest check, where bytes count. */
-export function isProposalOutcome(input: unknown): input is ProposalOutcome {
-  return validateProposalOutcome(input);
 }
 
 const readCallToolRequest: Read<CallToolRequest> = /* @__PURE__ */ checked(validateCallToolRequest);
@@ -912,11 +757,6 @@ export function parseCallToolRequest(input: unknown): CallToolRequest {
   return unwrap("CallToolRequest", safeParseCallToolRequest(input));
 }
 
-/** Whether a value is a {@link CallToolRequest}, without saying why not: the smallest check, where bytes count. */
-export function isCallToolRequest(input: unknown): input is CallToolRequest {
-  return validateCallToolRequest(input);
-}
-
 const readTextContent: Read<TextContent> = /* @__PURE__ */ checked(validateTextContent);
 
 /** Reads a {@link TextContent}, or says what is wrong with it. Never throws. */
@@ -930,11 +770,6 @@ export function safeParseTextContent(input: unknown): Parsed<TextContent> {
  */
 export function parseTextContent(input: unknown): TextContent {
   return unwrap("TextContent", safeParseTextContent(input));
-}
-
-/** Whether a value is a {@link TextContent}, without saying why not: the smallest check, where bytes count. */
-export function isTextContent(input: unknown): input is TextContent {
-  return validateTextContent(input);
 }
 
 const readImageContent: Read<ImageContent> = /* @__PURE__ */ checked(validateImageContent);
@@ -952,11 +787,6 @@ export function parseImageContent(input: unknown): ImageContent {
   return unwrap("ImageContent", safeParseImageContent(input));
 }
 
-/** Whether a value is a {@link ImageContent}, without saying why not: the smallest check, where bytes count. */
-export function isImageContent(input: unknown): input is ImageContent {
-  return validateImageContent(input);
-}
-
 const readAudioContent: Read<AudioContent> = /* @__PURE__ */ checked(validateAudioContent);
 
 /** Reads a {@link AudioContent}, or says what is wrong with it. Never throws. */
@@ -970,11 +800,6 @@ export function safeParseAudioContent(input: unknown): Parsed<AudioContent> {
  */
 export function parseAudioContent(input: unknown): AudioContent {
   return unwrap("AudioContent", safeParseAudioContent(input));
-}
-
-/** Whether a value is a {@link AudioContent}, without saying why not: the smallest check, where bytes count. */
-export function isAudioContent(input: unknown): input is AudioContent {
-  return validateAudioContent(input);
 }
 
 const readResourceLink: Read<ResourceLink> = /* @__PURE__ */ checked(validateResourceLink);
@@ -992,11 +817,6 @@ export function parseResourceLink(input: unknown): ResourceLink {
   return unwrap("ResourceLink", safeParseResourceLink(input));
 }
 
-/** Whether a value is a {@link ResourceLink}, without saying why not: the smallest check, where bytes count. */
-export function isResourceLink(input: unknown): input is ResourceLink {
-  return validateResourceLink(input);
-}
-
 const readEmbeddedResource: Read<EmbeddedResource> = /* @__PURE__ */ checked(validateEmbeddedResource);
 
 /** Reads a {@link EmbeddedResource}, or says what is wrong with it. Never throws. */
@@ -1010,11 +830,6 @@ export function safeParseEmbeddedResource(input: unknown): Parsed<EmbeddedResour
  */
 export function parseEmbeddedResource(input: unknown): EmbeddedResource {
   return unwrap("EmbeddedResource", safeParseEmbeddedResource(input));
-}
-
-/** Whether a value is a {@link EmbeddedResource}, without saying why not: the smallest check, where bytes count. */
-export function isEmbeddedResource(input: unknown): input is EmbeddedResource {
-  return validateEmbeddedResource(input);
 }
 
 const readContentPart: Read<ContentPart> = /* @__PURE__ */ tagged(
@@ -1105,11 +920,6 @@ export function parseCancelledNotification(input: unknown): CancelledNotificatio
   return unwrap("CancelledNotification", safeParseCancelledNotification(input));
 }
 
-/** Whether a value is a {@link CancelledNotification}, without saying why not: the smallest check, where bytes count. */
-export function isCancelledNotification(input: unknown): input is CancelledNotification {
-  return validateCancelledNotification(input);
-}
-
 const readProgressNotification: Read<ProgressNotification> = /* @__PURE__ */ checked(validateProgressNotification);
 
 /** Reads a {@link ProgressNotification}, or says what is wrong with it. Never throws. */
@@ -1123,11 +933,6 @@ export function safeParseProgressNotification(input: unknown): Parsed<ProgressNo
  */
 export function parseProgressNotification(input: unknown): ProgressNotification {
   return unwrap("ProgressNotification", safeParseProgressNotification(input));
-}
-
-/** Whether a value is a {@link ProgressNotification}, without saying why not: the smallest check, where bytes count. */
-export function isProgressNotification(input: unknown): input is ProgressNotification {
-  return validateProgressNotification(input);
 }
 
 const readToolsListChangedNotification: Read<ToolsListChangedNotification> = /* @__PURE__ */ checked(
@@ -1147,11 +952,6 @@ export function parseToolsListChangedNotification(input: unknown): ToolsListChan
   return unwrap("ToolsListChangedNotification", safeParseToolsListChangedNotification(input));
 }
 
-/** Whether a value is a {@link ToolsListChangedNotification}, without saying why not: the smallest check, where bytes count. */
-export function isToolsListChangedNotification(input: unknown): input is ToolsListChangedNotification {
-  return validateToolsListChangedNotification(input);
-}
-
 const readLogMessageNotification: Read<LogMessageNotification> =
   /* @__PURE__ */ checked(validateLogMessageNotification);
 
@@ -1166,11 +966,6 @@ export function safeParseLogMessageNotification(input: unknown): Parsed<LogMessa
  */
 export function parseLogMessageNotification(input: unknown): LogMessageNotification {
   return unwrap("LogMessageNotification", safeParseLogMessageNotification(input));
-}
-
-/** Whether a value is a {@link LogMessageNotification}, without saying why not: the smallest check, where bytes count. */
-export function isLogMessageNotification(input: unknown): input is LogMessageNotification {
-  return validateLogMessageNotification(input);
 }
 
 const readActivitySource: Read<ActivitySource> = /* @__PURE__ */ scalarReader(
@@ -1268,11 +1063,6 @@ export function parseActivityNotification(input: unknown): ActivityNotification 
   return unwrap("ActivityNotification", safeParseActivityNotification(input));
 }
 
-/** Whether a value is a {@link ActivityNotification}, without saying why not: the smallest check, where bytes count. */
-export function isActivityNotification(input: unknown): input is ActivityNotification {
-  return validateActivityNotification(input);
-}
-
 const readProposalNotification: Read<ProposalNotification> = /* @__PURE__ */ checked(validateProposalNotification);
 
 /** Reads a {@link ProposalNotification}, or says what is wrong with it. Never throws. */
@@ -1286,11 +1076,6 @@ export function safeParseProposalNotification(input: unknown): Parsed<ProposalNo
  */
 export function parseProposalNotification(input: unknown): ProposalNotification {
   return unwrap("ProposalNotification", safeParseProposalNotification(input));
-}
-
-/** Whether a value is a {@link ProposalNotification}, without saying why not: the smallest check, where bytes count. */
-export function isProposalNotification(input: unknown): input is ProposalNotification {
-  return validateProposalNotification(input);
 }
 
 const readPeerJoinedNotification: Read<PeerJoinedNotification> =
@@ -1309,11 +1094,6 @@ export function parsePeerJoinedNotification(input: unknown): PeerJoinedNotificat
   return unwrap("PeerJoinedNotification", safeParsePeerJoinedNotification(input));
 }
 
-/** Whether a value is a {@link PeerJoinedNotification}, without saying why not: the smallest check, where bytes count. */
-export function isPeerJoinedNotification(input: unknown): input is PeerJoinedNotification {
-  return validatePeerJoinedNotification(input);
-}
-
 const readPeerLeftNotification: Read<PeerLeftNotification> = /* @__PURE__ */ checked(validatePeerLeftNotification);
 
 /** Reads a {@link PeerLeftNotification}, or says what is wrong with it. Never throws. */
@@ -1327,11 +1107,6 @@ export function safeParsePeerLeftNotification(input: unknown): Parsed<PeerLeftNo
  */
 export function parsePeerLeftNotification(input: unknown): PeerLeftNotification {
   return unwrap("PeerLeftNotification", safeParsePeerLeftNotification(input));
-}
-
-/** Whether a value is a {@link PeerLeftNotification}, without saying why not: the smallest check, where bytes count. */
-export function isPeerLeftNotification(input: unknown): input is PeerLeftNotification {
-  return validatePeerLeftNotification(input);
 }
 
 const readPeer: Read<Peer> = /* @__PURE__ */ checked(validatePeer);
@@ -1349,11 +1124,6 @@ export function parsePeer(input: unknown): Peer {
   return unwrap("Peer", safeParsePeer(input));
 }
 
-/** Whether a value is a {@link Peer}, without saying why not: the smallest check, where bytes count. */
-export function isPeer(input: unknown): input is Peer {
-  return validatePeer(input);
-}
-
 const readRevision: Read<Revision> = /* @__PURE__ */ checked(validateRevision);
 
 /** Reads a {@link Revision}, or says what is wrong with it. Never throws. */
@@ -1367,11 +1137,6 @@ export function safeParseRevision(input: unknown): Parsed<Revision> {
  */
 export function parseRevision(input: unknown): Revision {
   return unwrap("Revision", safeParseRevision(input));
-}
-
-/** Whether a value is a {@link Revision}, without saying why not: the smallest check, where bytes count. */
-export function isRevision(input: unknown): input is Revision {
-  return validateRevision(input);
 }
 
 const readRevisionReading: Read<RevisionReading> = /* @__PURE__ */ objectReader(
@@ -1443,11 +1208,6 @@ export function safeParseChangesSinceArguments(input: unknown): Parsed<ChangesSi
  */
 export function parseChangesSinceArguments(input: unknown): ChangesSinceArguments {
   return unwrap("ChangesSinceArguments", safeParseChangesSinceArguments(input));
-}
-
-/** Whether a value is a {@link ChangesSinceArguments}, without saying why not: the smallest check, where bytes count. */
-export function isChangesSinceArguments(input: unknown): input is ChangesSinceArguments {
-  return validateChangesSinceArguments(input);
 }
 
 const readChangeKind: Read<ChangeKind> = /* @__PURE__ */ scalarReader(
@@ -1734,11 +1494,6 @@ export function parseToolName(input: unknown): ToolName {
   return unwrap("ToolName", safeParseToolName(input));
 }
 
-/** Whether a value is a {@link ToolName}, without saying why not: the smallest check, where bytes count. */
-export function isToolName(input: unknown): input is ToolName {
-  return validateToolName(input);
-}
-
 const readToolPin: Read<ToolPin> = /* @__PURE__ */ checked(validateToolPin);
 
 /** Reads a {@link ToolPin}, or says what is wrong with it. Never throws. */
@@ -1752,11 +1507,6 @@ export function safeParseToolPin(input: unknown): Parsed<ToolPin> {
  */
 export function parseToolPin(input: unknown): ToolPin {
   return unwrap("ToolPin", safeParseToolPin(input));
-}
-
-/** Whether a value is a {@link ToolPin}, without saying why not: the smallest check, where bytes count. */
-export function isToolPin(input: unknown): input is ToolPin {
-  return validateToolPin(input);
 }
 
 const readPinnedDefinition: Read<PinnedDefinition> = /* @__PURE__ */ objectReader(
@@ -1810,11 +1560,6 @@ export function parseRegisterRequest(input: unknown): RegisterRequest {
   return unwrap("RegisterRequest", safeParseRegisterRequest(input));
 }
 
-/** Whether a value is a {@link RegisterRequest}, without saying why not: the smallest check, where bytes count. */
-export function isRegisterRequest(input: unknown): input is RegisterRequest {
-  return validateRegisterRequest(input);
-}
-
 const readAccepted: Read<Accepted> = /* @__PURE__ */ checked(validateAccepted);
 
 /** Reads a {@link Accepted}, or says what is wrong with it. Never throws. */
@@ -1830,11 +1575,6 @@ export function parseAccepted(input: unknown): Accepted {
   return unwrap("Accepted", safeParseAccepted(input));
 }
 
-/** Whether a value is a {@link Accepted}, without saying why not: the smallest check, where bytes count. */
-export function isAccepted(input: unknown): input is Accepted {
-  return validateAccepted(input);
-}
-
 const readRelayErrorBody: Read<RelayErrorBody> = /* @__PURE__ */ checked(validateRelayErrorBody);
 
 /** Reads a {@link RelayErrorBody}, or says what is wrong with it. Never throws. */
@@ -1848,11 +1588,6 @@ export function safeParseRelayErrorBody(input: unknown): Parsed<RelayErrorBody> 
  */
 export function parseRelayErrorBody(input: unknown): RelayErrorBody {
   return unwrap("RelayErrorBody", safeParseRelayErrorBody(input));
-}
-
-/** Whether a value is a {@link RelayErrorBody}, without saying why not: the smallest check, where bytes count. */
-export function isRelayErrorBody(input: unknown): input is RelayErrorBody {
-  return validateRelayErrorBody(input);
 }
 
 const readOutboxPollBody: Read<OutboxPollBody> = /* @__PURE__ */ objectReader(

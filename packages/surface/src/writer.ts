@@ -1,0 +1,123 @@
+import { type Change, type Hand, readChanges } from "./change.ts";
+import type { ChangeLog, Commit } from "./change-log.ts";
+import { type Conflict, findConflict, type Touches, touchesOf } from "./touch.ts";
+
+/** What somebody works on, and what they have read: everything up to `base`, and what `isSeen` says of later commits. */
+export interface View {
+  readonly touches: Touches;
+  readonly base: number;
+  readonly isSeen: (commit: Commit) => boolean;
+}
+
+/** What a write has to be fresh against. */
+export interface Guard extends View {
+  /** Turns what stands against the write into what is thrown. */
+  readonly refuse: (conflict: Conflict) => Error;
+}
+
+export interface Write<T> {
+  readonly changes: Change | readonly Change[];
+  readonly apply: () => T;
+  readonly hand: Hand;
+  readonly undo?: (() => void) | undefined;
+  /** @default written whatever changed before */
+  readonly guard?: Guard | undefined;
+}
+
+export interface Writer {
+  /** Checks, applies and records in one tick. Whatever throws, nothing is recorded. */
+  write<T>(write: Write<T>): { readonly commit: Commit; readonly value: T };
+  /** Records what has already happened. During an `apply`, it becomes a part of that commit. */
+  record(changes: Change | readonly Change[], hand: Hand, undo?: () => void): void;
+  /** What stands now against a write of somebody with this view. */
+  conflict(view: View, changes?: readonly Change[]): Conflict | undefined;
+  /** Says that something changed without a commit, if the host's fingerprint shows it. */
+  inspect(during: string): void;
+}
+
+export interface WriterOptions {
+  readonly log: ChangeLog;
+  readonly parentOf: ((handle: string) => string | undefined) | undefined;
+  readonly fingerprint: (() => unknown) | undefined;
+  /** Something changed outside a commit. */
+  readonly onOutside: (during: string) => void;
+  readonly onCommit: (commit: Commit) => void;
+}
+
+const MAX_CONTAINERS = 64;
+
+/** The one way into the log. */
+export function createWriter({ log, parentOf, fingerprint, onOutside, onCommit }: WriterOptions): Writer {
+  let known = fingerprint?.();
+  /** Changes that were recorded while an `apply` runs. */
+  let applying: Change[] | undefined;
+
+  function containers(handle: string): Set<string> {
+    const found = new Set<string>();
+    let at = parentOf?.(handle);
+    while (at !== undefined && found.size < MAX_CONTAINERS && !found.has(at)) {
+      found.add(at);
+      at = parentOf?.(at);
+    }
+    return found;
+  }
+
+  const conflict: Writer["conflict"] = ({ touches, base, isSeen }, changes = []) =>
+    findConflict(log, touchesOf(touches, changes), base, isSeen, containers);
+
+  function inspect(during: string): void {
+    const current = fingerprint?.();
+    if (Object.is(current, known)) return;
+    known = current;
+    onOutside(during);
+  }
+
+  function append(
+    changes: Change[],
+    hand: Hand,
+    undo: (() => void) | undefined,
+    before?: Map<string, Set<string>>,
+  ): Commit {
+    known = fingerprint?.();
+    const commit = log.append({ hand, changes, undo }, (handle) => [
+      ...(before?.get(handle) ?? []),
+      ...containers(handle),
+    ]);
+    onCommit(commit);
+    return commit;
+  }
+
+  return {
+    conflict,
+    inspect,
+    write({ changes: given, apply, hand, undo, guard }) {
+      if (applying !== undefined) throw new Error("a commit was made inside the apply of another one");
+      const changes = readChanges(given);
+      inspect("before a commit");
+      const against = guard && conflict(guard, changes);
+      if (guard !== undefined && against !== undefined) throw guard.refuse(against);
+      const before = new Map(changes.map(({ handle }) => [handle, containers(handle)]));
+      applying = [];
+      try {
+        const value = apply();
+        if (isThenable(value)) throw new TypeError("apply must be synchronous: what it awaits is outside the commit");
+        changes.push(...applying);
+        return { commit: append(changes, hand, undo, before), value };
+      } catch (error) {
+        inspect("an apply that threw");
+        throw error;
+      } finally {
+        applying = undefined;
+      }
+    },
+    record(given, hand, undo) {
+      const changes = readChanges(given);
+      if (applying === undefined) append(changes, hand, undo);
+      else applying.push(...changes);
+    },
+  };
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}

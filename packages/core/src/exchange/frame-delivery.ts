@@ -29,7 +29,7 @@ export function malformedDelivery(text: string, issues: readonly Issue[], cursor
 }
 
 const LOOKED_THROUGH = 1_024;
-const ID = /"id"\s*:\s*(?:"([!-[\]-~]{1,128})"|(-?\d{1,15})(?=[\s,}]))/;
+const ID = /"id"\s*:\s*(?:"([!#-[\]-~]{1,128})"|(-?\d{1,15})(?=[\s,}]))/;
 
 /**
  * The id that a broken frame seems to have. A guess is enough: ids of the SDK are unguessable, so that a wrong one

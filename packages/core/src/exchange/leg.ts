@@ -81,9 +81,11 @@ export function createLeg(options: LegOptions): Leg {
       let retryAfterMs = 0;
       try {
         await follow(own, signal);
+        wasSilent = own.subscription?.silent ?? false;
       } catch (error) {
         if (signal.aborted) return;
         lastError = toHumanPlusError(error);
+        wasSilent = lastError.code === "stream_buffered";
         retryAfterMs = lastError.retryAfterMs ?? 0;
         const terminal = TERMINAL.has(lastError.code);
         for (const waiter of waiters.splice(0)) waiter.reject(lastError);
@@ -92,7 +94,6 @@ export function createLeg(options: LegOptions): Leg {
       }
       if (signal.aborted) return;
       const waitMs = Math.max(backoff.nextMs(own.subscription?.retryMs), retryAfterMs);
-      wasSilent = own.subscription?.silent ?? own.connected;
       own.subscription = undefined;
       own.connected = false;
       if (!isNeeded()) return stop();

@@ -96,7 +96,7 @@ export interface Field {
     | undefined;
 }
 
-export interface Wrapping {
+interface Wrapping {
   readonly into: string;
   readonly list: boolean;
   readonly having: string;

@@ -13,12 +13,12 @@ export interface StreamEvent {
 export interface EventParserOptions {
   /** Bytes of data one event may have. A larger one is cut and marked. */
   maxDataBytes: number;
+  onEvent: (event: StreamEvent) => void;
   onRetry: (ms: number) => void;
 }
 
 export interface EventParser {
-  /** Events that a chunk completes. */
-  feed(chunk: Uint8Array): Iterable<StreamEvent>;
+  feed(chunk: Uint8Array): void;
 }
 
 /** What is kept of an event that is too large: enough to see which request it answers. */
@@ -32,17 +32,15 @@ const COLON = 58;
  * Reads an event stream of any chunking, bounded. The fields are eventsource-parser's work; it gets whole lines only,
  * because it would look through the beginning of an unfinished line again with every chunk, and without a bound.
  */
-export function createEventParser({ maxDataBytes, onRetry }: EventParserOptions): EventParser {
-  const lines = createLineSplitter(maxDataBytes + MAX_FIELD_BYTES);
+export function createEventParser({ maxDataBytes, onEvent, onRetry }: EventParserOptions): EventParser {
   const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
   let isFirst = true;
   let dataBytes = 0;
   let damage: StreamEvent["damage"];
-  let event: StreamEvent | undefined;
   const parser = createParser({
     onEvent({ id, event: name = "", data }) {
-      event = { name, id, data, damage };
+      onEvent({ name, id, data, damage });
     },
     onRetry,
   });
@@ -67,22 +65,17 @@ export function createEventParser({ maxDataBytes, onRetry }: EventParserOptions)
     return before === 0 ? line.subarray(0, HEAD_BYTES) : undefined;
   }
 
-  return {
-    *feed(chunk) {
-      for (const line of lines.feed(chunk)) {
-        const admitted = admit(isFirst ? withoutBom(line) : line);
-        isFirst = false;
-        if (admitted !== undefined) parser.feed(`${textOf(admitted)}\n`);
-        if (line.length > 0) continue;
-        dataBytes = 0;
-        damage = undefined;
-        if (event === undefined) continue;
-        const complete = event;
-        event = undefined;
-        yield complete;
-      }
+  return createLineSplitter({
+    maxBytes: maxDataBytes + MAX_FIELD_BYTES,
+    onLine(line) {
+      const admitted = admit(isFirst ? withoutBom(line) : line);
+      isFirst = false;
+      if (admitted !== undefined) parser.feed(`${textOf(admitted)}\n`);
+      if (line.length > 0) return;
+      dataBytes = 0;
+      damage = undefined;
     },
-  };
+  });
 }
 
 function isData(line: Uint8Array): boolean {

@@ -3,16 +3,18 @@ const CR = 13;
 
 /** Cuts a stream of bytes into lines that end with LF, CR or CRLF. */
 export interface LineSplitter {
-  /** Lines that a chunk completes, without their ends. Each is good until the next one is asked for. */
-  feed(chunk: Uint8Array): Iterable<Uint8Array>;
+  feed(chunk: Uint8Array): void;
 }
 
-/**
- * Each byte is looked at once and copied at most twice, however small the chunks are.
- *
- * @param maxBytes what is kept of one line; the rest of a longer one is dropped
- */
-export function createLineSplitter(maxBytes: number): LineSplitter {
+export interface LineSplitterOptions {
+  /** What is kept of one line; the rest of a longer one is dropped. */
+  maxBytes: number;
+  /** Takes a line without its end. Its bytes are good until it returns. */
+  onLine: (line: Uint8Array) => void;
+}
+
+/** Each byte is looked at once and copied at most twice, however small the chunks are. */
+export function createLineSplitter({ maxBytes, onLine }: LineSplitterOptions): LineSplitter {
   let buffer = new Uint8Array(1_024);
   let kept = 0;
   let isAfterCr = false;
@@ -39,7 +41,7 @@ export function createLineSplitter(maxBytes: number): LineSplitter {
   }
 
   return {
-    *feed(chunk) {
+    feed(chunk) {
       let from = isAfterCr && chunk[0] === LF ? 1 : 0;
       if (chunk.length > 0) isAfterCr = false;
       // Each end is looked for again only once it was passed, so that a chunk without one is searched once.
@@ -47,7 +49,7 @@ export function createLineSplitter(maxBytes: number): LineSplitter {
       let cr = chunk.indexOf(CR, from);
       while (lf >= 0 || cr >= 0) {
         const end = lf < 0 || (cr >= 0 && cr < lf) ? cr : lf;
-        yield complete(chunk.subarray(from, end));
+        onLine(complete(chunk.subarray(from, end)));
         from = end + 1;
         if (end === cr) {
           if (from === chunk.length) isAfterCr = true;

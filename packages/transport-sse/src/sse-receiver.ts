@@ -37,9 +37,17 @@ export function createSseReceiver(endpoint: Pick<RelayEndpoint, "openEvents">): 
 }
 
 async function* deliveries(stream: ByteStream, onRetry: (ms: number) => void): AsyncGenerator<Delivery, void> {
-  const parser = createEventParser({ maxDataBytes: limits.frameBytes, onRetry });
-  for await (const chunk of stream) {
-    for (const event of parser.feed(chunk)) {
+  let events: StreamEvent[] = [];
+  const parser = createEventParser({
+    maxDataBytes: limits.frameBytes,
+    onEvent: (event) => events.push(event),
+    onRetry,
+  });
+  for await (const chunks of stream) {
+    for (const chunk of chunks) parser.feed(chunk);
+    const complete = events;
+    events = [];
+    for (const event of complete) {
       switch (event.name) {
         case eventStream.frameEvent:
           yield frameOf(event);

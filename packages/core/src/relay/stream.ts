@@ -2,8 +2,11 @@ import type { Dispatcher } from "undici";
 import { createBoundedBody } from "./bounded-body.ts";
 import { type AnswerHead, type HttpRequest, startRequest, type Timeouts } from "./http-request.ts";
 
-/** The bytes of an answer that has no end of its own. It ends when the connection does; leaving the loop closes it. */
-export interface ByteStream extends AsyncIterable<Uint8Array> {
+/**
+ * The bytes of an answer that has no end of its own, in batches of what has come since the last one. It ends when the
+ * connection does; leaving the loop closes it.
+ */
+export interface ByteStream extends AsyncIterable<readonly Uint8Array[]> {
   /** Not a byte has come. */
   readonly silent: boolean;
   close(): void;
@@ -87,33 +90,35 @@ interface ByteQueue {
 }
 
 function createByteQueue({ pause, resume, leave }: Record<"pause" | "resume" | "leave", () => void>): ByteQueue {
-  const chunks: Uint8Array[] = [];
+  let batch: Uint8Array[] = [];
   let bytes = 0;
   let isSilent = true;
   let isOver = false;
-  let waiting: ((result: IteratorResult<Uint8Array, undefined>) => void) | undefined;
+  let wake: (() => void) | undefined;
 
   function close(): void {
-    chunks.length = 0;
+    batch = [];
     leave();
   }
 
-  const iterator: AsyncIterator<Uint8Array, undefined> = {
-    next() {
-      const chunk = chunks.shift();
-      if (chunk !== undefined) {
-        if (bytes > HIGH_WATER_BYTES && bytes - chunk.length <= HIGH_WATER_BYTES) resume();
-        bytes -= chunk.length;
-        return Promise.resolve({ done: false, value: chunk });
+  const iterator: AsyncIterator<readonly Uint8Array[], undefined> = {
+    async next() {
+      // Small chunks come many at once: whoever waits wakes up once for all of them.
+      if (batch.length === 0 && !isOver) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
       }
-      if (isOver) return Promise.resolve({ done: true, value: undefined });
-      return new Promise((resolve) => {
-        waiting = resolve;
-      });
+      if (batch.length === 0) return { done: true, value: undefined };
+      const value = batch;
+      batch = [];
+      if (bytes > HIGH_WATER_BYTES) resume();
+      bytes = 0;
+      return { done: false, value };
     },
-    return() {
+    async return() {
       close();
-      return Promise.resolve({ done: true, value: undefined });
+      return { done: true, value: undefined };
     },
   };
 
@@ -127,19 +132,16 @@ function createByteQueue({ pause, resume, leave }: Record<"pause" | "resume" | "
     },
     push(chunk) {
       isSilent = false;
-      if (waiting !== undefined) {
-        const resolve = waiting;
-        waiting = undefined;
-        return resolve({ done: false, value: chunk });
-      }
-      chunks.push(chunk);
+      batch.push(chunk);
       if (bytes <= HIGH_WATER_BYTES && bytes + chunk.length > HIGH_WATER_BYTES) pause();
       bytes += chunk.length;
+      wake?.();
+      wake = undefined;
     },
     end() {
       isOver = true;
-      waiting?.({ done: true, value: undefined });
-      waiting = undefined;
+      wake?.();
+      wake = undefined;
     },
   };
 }

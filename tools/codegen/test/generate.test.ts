@@ -11,9 +11,13 @@ const coreSource = join(root, "packages/core/src");
 const formatConfig = join(import.meta.dirname, "../generated-format.json");
 const main = join(import.meta.dirname, "../src/main.ts");
 
-beforeAll(() => {
+/** What the contract generates as it is. */
+let current: Map<string, string>;
+
+beforeAll(async () => {
   // As npm scripts have it: the generator calls the formatter by its name.
   process.env["PATH"] = join(root, "node_modules/.bin") + delimiter + process.env["PATH"];
+  current = await printContract({ specDirectory, formatConfig });
 });
 
 describe("a change of spec/ is all it takes", () => {
@@ -78,12 +82,8 @@ describe("a change of spec/ is all it takes", () => {
 
 describe("generated files and the contract agree", () => {
   test("the same contract gives the same bytes", async () => {
-    const [first, second] = await Promise.all([
-      printContract({ specDirectory, formatConfig }),
-      printContract({ specDirectory, formatConfig }),
-    ]);
-    expect(first.size).toBeGreaterThan(0);
-    expect([...first]).toEqual([...second]);
+    expect(current.size).toBeGreaterThan(0);
+    expect([...(await printContract({ specDirectory, formatConfig }))]).toEqual([...current]);
   });
 
   test("--check passes, then names files that were edited, left over or not regenerated, and says what to do", async () => {
@@ -103,14 +103,13 @@ describe("generated files and the contract agree", () => {
 
   test("writing brings back what was generated, and nothing else", async () => {
     using scratch = scratchDirectory();
-    const { spec, out } = await generated(scratch.path);
-    const files = await printContract({ specDirectory: spec, formatConfig });
-    expect(await writeFiles(files, out)).toEqual([]);
+    const { out } = await generated(scratch.path);
+    expect(await writeFiles(current, out)).toEqual([]);
     appendFileSync(join(out, "routes.ts"), "// by hand\n");
     appendFileSync(join(out, "extra.ts"), "");
-    expect(await writeFiles(files, out)).toEqual(["extra.ts", "routes.ts"]);
-    expect(readFileSync(join(out, "routes.ts"), "utf8")).toBe(files.get("routes.ts"));
-    expect(await findDrift(files, out)).toEqual([]);
+    expect(await writeFiles(current, out)).toEqual(["extra.ts", "routes.ts"]);
+    expect(readFileSync(join(out, "routes.ts"), "utf8")).toBe(current.get("routes.ts"));
+    expect(await findDrift(current, out)).toEqual([]);
   });
 
   test("a bad contract is told in one line, without a stack", async () => {
@@ -130,7 +129,7 @@ async function generated(directory: string) {
   const out = join(directory, "gen");
   mkdirSync(spec);
   copyContract(spec);
-  await writeFiles(await printContract({ specDirectory: spec, formatConfig }), out);
+  await writeFiles(current, out);
   const check = () =>
     spawnSync(process.execPath, [main, "--check", "--spec", spec, "--out", out], { encoding: "utf8" });
   return { spec, out, check };

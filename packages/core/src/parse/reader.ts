@@ -245,7 +245,10 @@ function readList(
     return unreadable + candidate.length - length;
   }
   value[field.name] = [];
-  return unreadable + (unreadable === 0 && field.otherwise === undefined ? 1 : 0);
+  if (unreadable > 0 || field.otherwise !== undefined) return unreadable;
+  const pointer = pointerOf({ parent: place, key: field.name });
+  notes.notice({ pointer, rule: "required", expected: "list", received: "nothing" });
+  return 1;
 }
 
 function readElement(

@@ -23,8 +23,7 @@ export function printValidators(model: Model, file: SourceFile): void {
     strict: true,
     strictTypes: false,
     messages: false,
-    // Small definitions (an id, a method) are checked in place: a call would cost more than the check.
-    inlineRefs: 6,
+    inlineRefs: false,
     code: { source: true, esm: true, lines: true },
   });
   addAssertionKeywords(ajv, model.limits);
@@ -99,7 +98,7 @@ function alternatives(schema: JsonObject, definitions: ReadonlyMap<string, JsonO
 /** Ajv prints untyped JavaScript; here it becomes a module whose exports have types, whose imports are ours, and which shakes well. */
 function typed(code: string, file: SourceFile): string {
   const validator = file.type("../parse/runtime.ts", "Validator");
-  const text = code
+  const text = positional(code)
     .replace(/^"use strict";\n?/, "")
     .replace(/^const \w+ = require\("ajv\/dist\/runtime\/ucs2length"\)\.default;\n/m, "")
     .replaceAll(/\bfunc\w+\((\w+)\) > (\d+)/g, "isLonger($1, $2)")
@@ -109,5 +108,18 @@ function typed(code: string, file: SourceFile): string {
     .replaceAll(/= new RegExp\(/g, "= /* @__PURE__ */ new RegExp(");
   if (/\brequire\(/.test(text))
     throw new Error("the compiled validators need a runtime module of Ajv that is not replaced");
+  return text;
+}
+
+/** Ajv hands every call an object of four members; these checks need the path alone, so it becomes a plain parameter. */
+function positional(code: string): string {
+  const text = code
+    .replaceAll(
+      /\{\s*instancePath\s*=\s*"",\s*parentData,\s*parentDataProperty,\s*rootData\s*=\s*data\s*\}\s*=\s*\{\}/g,
+      'instancePath = ""',
+    )
+    .replaceAll(/\{instancePath,parentData,parentDataProperty,rootData\}/g, "instancePath")
+    .replaceAll(/\{instancePath:([^,{}]+),parentData:[^,{}]+,parentDataProperty:(?:"[^"]*"|\w+),rootData\}/g, "$1");
+  if (/\b(?:parentData|rootData)/.test(text)) throw new Error("a compiled validator needs more than the path");
   return text;
 }

@@ -3,22 +3,22 @@
 
 import { type Validator, fitsBytes, isLonger, isReserved, isShallow, isShorter } from "../parse/runtime.ts";
 
-export const validateOutcome: Validator = validate11;
-const schema12 = { enum: ["not_applied", "unknown", "applied"] };
+export const validateOutcome: Validator = validate22;
+const schema7 = { enum: ["not_applied", "unknown", "applied"] };
 
-function validate11(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate22(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(data === "not_applied" || data === "unknown" || data === "applied")) {
-    validate11.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema12.enum } }];
+    validate22.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema7.enum } }];
     return false;
   }
-  validate11.errors = vErrors;
+  validate22.errors = vErrors;
   return errors === 0;
 }
 
-export const validateErrorCode: Validator = validate12;
-const schema13 = {
+export const validateErrorCode: Validator = validate23;
+const schema8 = {
   enum: [
     "invalid_argument",
     "invalid_invitation",
@@ -54,7 +54,7 @@ const schema13 = {
   ],
 };
 
-function validate12(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate23(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (
@@ -92,117 +92,117 @@ function validate12(data, { instancePath = "", parentData, parentDataProperty, r
       data === "closed"
     )
   ) {
-    validate12.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema13.enum } }];
+    validate23.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema8.enum } }];
     return false;
   }
-  validate12.errors = vErrors;
+  validate23.errors = vErrors;
   return errors === 0;
 }
 
-export const validateSessionId: Validator = validate13;
-const schema14 = { type: "string", pattern: "^[A-Za-z0-9_-]{4,64}$" };
+export const validateSessionId: Validator = validate24;
+const schema9 = { type: "string", pattern: "^[A-Za-z0-9_-]{4,64}$" };
 const pattern0 = /* @__PURE__ */ new RegExp("^[A-Za-z0-9_-]{4,64}$", "u");
 
-function validate13(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate24(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (!pattern0.test(data)) {
-        validate13.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{4,64}$" } }];
+        validate24.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{4,64}$" } }];
         return false;
       }
     } else {
-      validate13.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate24.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate13.errors = vErrors;
+  validate24.errors = vErrors;
   return errors === 0;
 }
 
-export const validateSessionToken: Validator = validate14;
-const schema15 = { type: "string", minLength: 16, maxLength: 128, pattern: "^[!-~]*$" };
+export const validateSessionToken: Validator = validate25;
+const schema10 = { type: "string", minLength: 16, maxLength: 128, pattern: "^[!-~]*$" };
 const pattern1 = /* @__PURE__ */ new RegExp("^[!-~]*$", "u");
 
-function validate14(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate25(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 128)) {
-        validate14.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        validate25.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
         return false;
       } else {
         if (isShorter(data, 16)) {
-          validate14.errors = [{ instancePath, keyword: "minLength", params: { limit: 16 } }];
+          validate25.errors = [{ instancePath, keyword: "minLength", params: { limit: 16 } }];
           return false;
         } else {
           if (!pattern1.test(data)) {
-            validate14.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
+            validate25.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
             return false;
           }
         }
       }
     } else {
-      validate14.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate25.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate14.errors = vErrors;
+  validate25.errors = vErrors;
   return errors === 0;
 }
 
-export const validateClientId: Validator = validate15;
-const schema16 = { type: "string", minLength: 1, maxLength: 128, pattern: "^[!-~]*$" };
+export const validateClientId: Validator = validate26;
+const schema11 = { type: "string", minLength: 1, maxLength: 128, pattern: "^[!-~]*$" };
 
-function validate15(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate26(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 128)) {
-        validate15.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        validate26.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
         return false;
       } else {
         if (isShorter(data, 1)) {
-          validate15.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate26.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         } else {
           if (!pattern1.test(data)) {
-            validate15.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
+            validate26.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
             return false;
           }
         }
       }
     } else {
-      validate15.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate26.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate15.errors = vErrors;
+  validate26.errors = vErrors;
   return errors === 0;
 }
 
-export const validateSurfaceId: Validator = validate16;
-const schema17 = { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" };
+export const validateSurfaceId: Validator = validate27;
+const schema12 = { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" };
 const pattern3 = /* @__PURE__ */ new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]*$", "u");
 
-function validate16(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate27(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 128)) {
-        validate16.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        validate27.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
         return false;
       } else {
         if (isShorter(data, 1)) {
-          validate16.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate27.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         } else {
           if (!pattern3.test(data)) {
-            validate16.errors = [
+            validate27.errors = [
               { instancePath, keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" } },
             ];
             return false;
@@ -210,45 +210,45 @@ function validate16(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate16.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate27.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate16.errors = vErrors;
+  validate27.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRelayBaseUrl: Validator = validate17;
-const schema18 = { type: "string", maxLength: 2048, pattern: "^https?://[^\\s?#@\\\\/]+(/[^\\s?#@\\\\]*)?$" };
+export const validateRelayBaseUrl: Validator = validate28;
+const schema13 = { type: "string", maxLength: 2048, pattern: "^https?://[^\\s?#@\\\\/]+(/[^\\s?#@\\\\]*)?$" };
 const pattern4 = /* @__PURE__ */ new RegExp("^https?://[^\\s?#@\\\\/]+(/[^\\s?#@\\\\]*)?$", "u");
 
-function validate17(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate28(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 2048)) {
-        validate17.errors = [{ instancePath, keyword: "maxLength", params: { limit: 2048 } }];
+        validate28.errors = [{ instancePath, keyword: "maxLength", params: { limit: 2048 } }];
         return false;
       } else {
         if (!pattern4.test(data)) {
-          validate17.errors = [
+          validate28.errors = [
             { instancePath, keyword: "pattern", params: { pattern: "^https?://[^\\s?#@\\\\/]+(/[^\\s?#@\\\\]*)?$" } },
           ];
           return false;
         }
       }
     } else {
-      validate17.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate28.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate17.errors = vErrors;
+  validate28.errors = vErrors;
   return errors === 0;
 }
 
-export const validateInvitation: Validator = validate18;
-const schema19 = {
+export const validateInvitation: Validator = validate29;
+const schema14 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["relayBaseUrl", "sessionId", "token", "surfaceId", "application"],
@@ -262,11 +262,11 @@ const schema19 = {
 };
 const func9 = isShallow;
 
-function validate18(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate29(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate18.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate29.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -279,38 +279,14 @@ function validate18(data, { instancePath = "", parentData, parentDataProperty, r
         (data.surfaceId === undefined && (missing0 = "surfaceId")) ||
         (data.application === undefined && (missing0 = "application"))
       ) {
-        validate18.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate29.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.relayBaseUrl !== undefined) {
-          let data0 = data.relayBaseUrl;
           const _errs1 = errors;
-          const _errs2 = errors;
-          if (errors === _errs2) {
-            if (typeof data0 === "string") {
-              if (isLonger(data0, 2048)) {
-                validate18.errors = [
-                  { instancePath: instancePath + "/relayBaseUrl", keyword: "maxLength", params: { limit: 2048 } },
-                ];
-                return false;
-              } else {
-                if (!pattern4.test(data0)) {
-                  validate18.errors = [
-                    {
-                      instancePath: instancePath + "/relayBaseUrl",
-                      keyword: "pattern",
-                      params: { pattern: "^https?://[^\\s?#@\\\\/]+(/[^\\s?#@\\\\]*)?$" },
-                    },
-                  ];
-                  return false;
-                }
-              }
-            } else {
-              validate18.errors = [
-                { instancePath: instancePath + "/relayBaseUrl", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
-            }
+          if (!validate28(data.relayBaseUrl, instancePath + "/relayBaseUrl")) {
+            vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+            errors = vErrors.length;
           }
           var valid0 = _errs1 === errors;
         } else {
@@ -318,136 +294,57 @@ function validate18(data, { instancePath = "", parentData, parentDataProperty, r
         }
         if (valid0) {
           if (data.sessionId !== undefined) {
-            let data1 = data.sessionId;
-            const _errs4 = errors;
-            const _errs5 = errors;
-            if (errors === _errs5) {
-              if (typeof data1 === "string") {
-                if (!pattern0.test(data1)) {
-                  validate18.errors = [
-                    {
-                      instancePath: instancePath + "/sessionId",
-                      keyword: "pattern",
-                      params: { pattern: "^[A-Za-z0-9_-]{4,64}$" },
-                    },
-                  ];
-                  return false;
-                }
-              } else {
-                validate18.errors = [
-                  { instancePath: instancePath + "/sessionId", keyword: "type", params: { type: "string" } },
-                ];
-                return false;
-              }
+            const _errs2 = errors;
+            if (!validate24(data.sessionId, instancePath + "/sessionId")) {
+              vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
+              errors = vErrors.length;
             }
-            var valid0 = _errs4 === errors;
+            var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
           }
           if (valid0) {
             if (data.token !== undefined) {
-              let data2 = data.token;
-              const _errs7 = errors;
-              const _errs8 = errors;
-              if (errors === _errs8) {
-                if (typeof data2 === "string") {
-                  if (isLonger(data2, 128)) {
-                    validate18.errors = [
-                      { instancePath: instancePath + "/token", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data2, 16)) {
-                      validate18.errors = [
-                        { instancePath: instancePath + "/token", keyword: "minLength", params: { limit: 16 } },
-                      ];
-                      return false;
-                    } else {
-                      if (!pattern1.test(data2)) {
-                        validate18.errors = [
-                          {
-                            instancePath: instancePath + "/token",
-                            keyword: "pattern",
-                            params: { pattern: "^[!-~]*$" },
-                          },
-                        ];
-                        return false;
-                      }
-                    }
-                  }
-                } else {
-                  validate18.errors = [
-                    { instancePath: instancePath + "/token", keyword: "type", params: { type: "string" } },
-                  ];
-                  return false;
-                }
+              const _errs3 = errors;
+              if (!validate25(data.token, instancePath + "/token")) {
+                vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+                errors = vErrors.length;
               }
-              var valid0 = _errs7 === errors;
+              var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
             if (valid0) {
               if (data.surfaceId !== undefined) {
-                let data3 = data.surfaceId;
-                const _errs10 = errors;
-                const _errs11 = errors;
-                if (errors === _errs11) {
-                  if (typeof data3 === "string") {
-                    if (isLonger(data3, 128)) {
-                      validate18.errors = [
-                        { instancePath: instancePath + "/surfaceId", keyword: "maxLength", params: { limit: 128 } },
-                      ];
-                      return false;
-                    } else {
-                      if (isShorter(data3, 1)) {
-                        validate18.errors = [
-                          { instancePath: instancePath + "/surfaceId", keyword: "minLength", params: { limit: 1 } },
-                        ];
-                        return false;
-                      } else {
-                        if (!pattern3.test(data3)) {
-                          validate18.errors = [
-                            {
-                              instancePath: instancePath + "/surfaceId",
-                              keyword: "pattern",
-                              params: { pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" },
-                            },
-                          ];
-                          return false;
-                        }
-                      }
-                    }
-                  } else {
-                    validate18.errors = [
-                      { instancePath: instancePath + "/surfaceId", keyword: "type", params: { type: "string" } },
-                    ];
-                    return false;
-                  }
+                const _errs4 = errors;
+                if (!validate27(data.surfaceId, instancePath + "/surfaceId")) {
+                  vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+                  errors = vErrors.length;
                 }
-                var valid0 = _errs10 === errors;
+                var valid0 = _errs4 === errors;
               } else {
                 var valid0 = true;
               }
               if (valid0) {
                 if (data.application !== undefined) {
                   let data4 = data.application;
-                  const _errs13 = errors;
-                  if (errors === _errs13) {
+                  const _errs5 = errors;
+                  if (errors === _errs5) {
                     if (typeof data4 === "string") {
                       if (isLonger(data4, 128)) {
-                        validate18.errors = [
+                        validate29.errors = [
                           { instancePath: instancePath + "/application", keyword: "maxLength", params: { limit: 128 } },
                         ];
                         return false;
                       } else {
                         if (isShorter(data4, 1)) {
-                          validate18.errors = [
+                          validate29.errors = [
                             { instancePath: instancePath + "/application", keyword: "minLength", params: { limit: 1 } },
                           ];
                           return false;
                         } else {
                           if (!pattern3.test(data4)) {
-                            validate18.errors = [
+                            validate29.errors = [
                               {
                                 instancePath: instancePath + "/application",
                                 keyword: "pattern",
@@ -459,1171 +356,13 @@ function validate18(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                       }
                     } else {
-                      validate18.errors = [
+                      validate29.errors = [
                         { instancePath: instancePath + "/application", keyword: "type", params: { type: "string" } },
                       ];
                       return false;
                     }
                   }
-                  var valid0 = _errs13 === errors;
-                } else {
-                  var valid0 = true;
-                }
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate18.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate18.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateParticipantId: Validator = validate19;
-const schema24 = { type: "string", minLength: 1, maxLength: 128, pattern: "^[!-~]*$" };
-
-function validate19(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (isLonger(data, 128)) {
-        validate19.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
-        return false;
-      } else {
-        if (isShorter(data, 1)) {
-          validate19.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
-          return false;
-        } else {
-          if (!pattern1.test(data)) {
-            validate19.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
-            return false;
-          }
-        }
-      }
-    } else {
-      validate19.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate19.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateActor: Validator = validate20;
-const schema25 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["id", "name", "type"],
-  properties: {
-    id: { $ref: "#/definitions/ParticipantId" },
-    name: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" },
-    color: { type: "string", pattern: "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$" },
-    type: { const: "agent" },
-  },
-};
-const pattern13 = /* @__PURE__ */ new RegExp("^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$", "u");
-
-function validate20(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate20.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.id === undefined && (missing0 = "id")) ||
-        (data.name === undefined && (missing0 = "name")) ||
-        (data.type === undefined && (missing0 = "type"))
-      ) {
-        validate20.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.id !== undefined) {
-          let data0 = data.id;
-          const _errs1 = errors;
-          const _errs2 = errors;
-          if (errors === _errs2) {
-            if (typeof data0 === "string") {
-              if (isLonger(data0, 128)) {
-                validate20.errors = [
-                  { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                ];
-                return false;
-              } else {
-                if (isShorter(data0, 1)) {
-                  validate20.errors = [
-                    { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
-                  ];
-                  return false;
-                } else {
-                  if (!pattern1.test(data0)) {
-                    validate20.errors = [
-                      { instancePath: instancePath + "/id", keyword: "pattern", params: { pattern: "^[!-~]*$" } },
-                    ];
-                    return false;
-                  }
-                }
-              }
-            } else {
-              validate20.errors = [{ instancePath: instancePath + "/id", keyword: "type", params: { type: "string" } }];
-              return false;
-            }
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.name !== undefined) {
-            let data1 = data.name;
-            const _errs4 = errors;
-            if (errors === _errs4) {
-              if (typeof data1 === "string") {
-                if (isLonger(data1, 128)) {
-                  validate20.errors = [
-                    { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 128 } },
-                  ];
-                  return false;
-                } else {
-                  if (isShorter(data1, 1)) {
-                    validate20.errors = [
-                      { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
-                    ];
-                    return false;
-                  } else {
-                    if (!pattern3.test(data1)) {
-                      validate20.errors = [
-                        {
-                          instancePath: instancePath + "/name",
-                          keyword: "pattern",
-                          params: { pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" },
-                        },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              } else {
-                validate20.errors = [
-                  { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
-                ];
-                return false;
-              }
-            }
-            var valid0 = _errs4 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.color !== undefined) {
-              let data2 = data.color;
-              const _errs6 = errors;
-              if (errors === _errs6) {
-                if (typeof data2 === "string") {
-                  if (!pattern13.test(data2)) {
-                    validate20.errors = [
-                      {
-                        instancePath: instancePath + "/color",
-                        keyword: "pattern",
-                        params: { pattern: "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$" },
-                      },
-                    ];
-                    return false;
-                  }
-                } else {
-                  validate20.errors = [
-                    { instancePath: instancePath + "/color", keyword: "type", params: { type: "string" } },
-                  ];
-                  return false;
-                }
-              }
-              var valid0 = _errs6 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.type !== undefined) {
-                const _errs8 = errors;
-                if ("agent" !== data.type) {
-                  validate20.errors = [
-                    { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "agent" } },
-                  ];
-                  return false;
-                }
-                var valid0 = _errs8 === errors;
-              } else {
-                var valid0 = true;
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate20.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate20.errors = vErrors;
-  return errors === 0;
-}
-
-export const validatePriority: Validator = validate21;
-const schema27 = { enum: ["background", "normal", "attention", "blocking"] };
-
-function validate21(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!(data === "background" || data === "normal" || data === "attention" || data === "blocking")) {
-    validate21.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema27.enum } }];
-    return false;
-  }
-  validate21.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateActivity: Validator = validate22;
-const schema28 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["actor", "surfaceId", "sessionId", "action", "priority"],
-  properties: {
-    actor: { $ref: "#/definitions/Actor" },
-    surfaceId: { $ref: "#/definitions/SurfaceId" },
-    sessionId: { $ref: "#/definitions/SessionId" },
-    action: { type: "string", minLength: 1, maxLength: 256 },
-    target: { type: "string", minLength: 1, maxLength: 256 },
-    priority: { $ref: "#/definitions/Priority" },
-    correlationId: { type: "string", minLength: 1, maxLength: 128 },
-  },
-};
-
-function validate22(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate22.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.actor === undefined && (missing0 = "actor")) ||
-        (data.surfaceId === undefined && (missing0 = "surfaceId")) ||
-        (data.sessionId === undefined && (missing0 = "sessionId")) ||
-        (data.action === undefined && (missing0 = "action")) ||
-        (data.priority === undefined && (missing0 = "priority"))
-      ) {
-        validate22.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.actor !== undefined) {
-          const _errs1 = errors;
-          if (
-            !validate20(data.actor, {
-              instancePath: instancePath + "/actor",
-              parentData: data,
-              parentDataProperty: "actor",
-              rootData,
-            })
-          ) {
-            vErrors = vErrors === null ? validate20.errors : vErrors.concat(validate20.errors);
-            errors = vErrors.length;
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.surfaceId !== undefined) {
-            let data1 = data.surfaceId;
-            const _errs2 = errors;
-            const _errs3 = errors;
-            if (errors === _errs3) {
-              if (typeof data1 === "string") {
-                if (isLonger(data1, 128)) {
-                  validate22.errors = [
-                    { instancePath: instancePath + "/surfaceId", keyword: "maxLength", params: { limit: 128 } },
-                  ];
-                  return false;
-                } else {
-                  if (isShorter(data1, 1)) {
-                    validate22.errors = [
-                      { instancePath: instancePath + "/surfaceId", keyword: "minLength", params: { limit: 1 } },
-                    ];
-                    return false;
-                  } else {
-                    if (!pattern3.test(data1)) {
-                      validate22.errors = [
-                        {
-                          instancePath: instancePath + "/surfaceId",
-                          keyword: "pattern",
-                          params: { pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" },
-                        },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              } else {
-                validate22.errors = [
-                  { instancePath: instancePath + "/surfaceId", keyword: "type", params: { type: "string" } },
-                ];
-                return false;
-              }
-            }
-            var valid0 = _errs2 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.sessionId !== undefined) {
-              let data2 = data.sessionId;
-              const _errs5 = errors;
-              const _errs6 = errors;
-              if (errors === _errs6) {
-                if (typeof data2 === "string") {
-                  if (!pattern0.test(data2)) {
-                    validate22.errors = [
-                      {
-                        instancePath: instancePath + "/sessionId",
-                        keyword: "pattern",
-                        params: { pattern: "^[A-Za-z0-9_-]{4,64}$" },
-                      },
-                    ];
-                    return false;
-                  }
-                } else {
-                  validate22.errors = [
-                    { instancePath: instancePath + "/sessionId", keyword: "type", params: { type: "string" } },
-                  ];
-                  return false;
-                }
-              }
-              var valid0 = _errs5 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.action !== undefined) {
-                let data3 = data.action;
-                const _errs8 = errors;
-                if (errors === _errs8) {
-                  if (typeof data3 === "string") {
-                    if (isLonger(data3, 256)) {
-                      validate22.errors = [
-                        { instancePath: instancePath + "/action", keyword: "maxLength", params: { limit: 256 } },
-                      ];
-                      return false;
-                    } else {
-                      if (isShorter(data3, 1)) {
-                        validate22.errors = [
-                          { instancePath: instancePath + "/action", keyword: "minLength", params: { limit: 1 } },
-                        ];
-                        return false;
-                      }
-                    }
-                  } else {
-                    validate22.errors = [
-                      { instancePath: instancePath + "/action", keyword: "type", params: { type: "string" } },
-                    ];
-                    return false;
-                  }
-                }
-                var valid0 = _errs8 === errors;
-              } else {
-                var valid0 = true;
-              }
-              if (valid0) {
-                if (data.target !== undefined) {
-                  let data4 = data.target;
-                  const _errs10 = errors;
-                  if (errors === _errs10) {
-                    if (typeof data4 === "string") {
-                      if (isLonger(data4, 256)) {
-                        validate22.errors = [
-                          { instancePath: instancePath + "/target", keyword: "maxLength", params: { limit: 256 } },
-                        ];
-                        return false;
-                      } else {
-                        if (isShorter(data4, 1)) {
-                          validate22.errors = [
-                            { instancePath: instancePath + "/target", keyword: "minLength", params: { limit: 1 } },
-                          ];
-                          return false;
-                        }
-                      }
-                    } else {
-                      validate22.errors = [
-                        { instancePath: instancePath + "/target", keyword: "type", params: { type: "string" } },
-                      ];
-                      return false;
-                    }
-                  }
-                  var valid0 = _errs10 === errors;
-                } else {
-                  var valid0 = true;
-                }
-                if (valid0) {
-                  if (data.priority !== undefined) {
-                    let data5 = data.priority;
-                    const _errs12 = errors;
-                    if (
-                      !(data5 === "background" || data5 === "normal" || data5 === "attention" || data5 === "blocking")
-                    ) {
-                      validate22.errors = [
-                        {
-                          instancePath: instancePath + "/priority",
-                          keyword: "enum",
-                          params: { allowedValues: schema27.enum },
-                        },
-                      ];
-                      return false;
-                    }
-                    var valid0 = _errs12 === errors;
-                  } else {
-                    var valid0 = true;
-                  }
-                  if (valid0) {
-                    if (data.correlationId !== undefined) {
-                      let data6 = data.correlationId;
-                      const _errs14 = errors;
-                      if (errors === _errs14) {
-                        if (typeof data6 === "string") {
-                          if (isLonger(data6, 128)) {
-                            validate22.errors = [
-                              {
-                                instancePath: instancePath + "/correlationId",
-                                keyword: "maxLength",
-                                params: { limit: 128 },
-                              },
-                            ];
-                            return false;
-                          } else {
-                            if (isShorter(data6, 1)) {
-                              validate22.errors = [
-                                {
-                                  instancePath: instancePath + "/correlationId",
-                                  keyword: "minLength",
-                                  params: { limit: 1 },
-                                },
-                              ];
-                              return false;
-                            }
-                          }
-                        } else {
-                          validate22.errors = [
-                            {
-                              instancePath: instancePath + "/correlationId",
-                              keyword: "type",
-                              params: { type: "string" },
-                            },
-                          ];
-                          return false;
-                        }
-                      }
-                      var valid0 = _errs14 === errors;
-                    } else {
-                      var valid0 = true;
-                    }
-                  }
-                }
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate22.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate22.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateRequestId: Validator = validate24;
-const schema32 = {
-  type: ["string", "integer"],
-  minLength: 1,
-  maxLength: 128,
-  minimum: -9007199254740991,
-  maximum: 9007199254740991,
-};
-
-function validate24(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (typeof data !== "string" && !(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate24.errors = [{ instancePath, keyword: "type", params: { type: schema32.type } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (typeof data == "number" && isFinite(data)) {
-      if (data > 9007199254740991 || isNaN(data)) {
-        validate24.errors = [
-          { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
-        ];
-        return false;
-      } else {
-        if (data < -9007199254740991 || isNaN(data)) {
-          validate24.errors = [
-            { instancePath, keyword: "minimum", params: { comparison: ">=", limit: -9007199254740991 } },
-          ];
-          return false;
-        }
-      }
-    }
-    if (errors === 0) {
-      if (typeof data === "string") {
-        if (isLonger(data, 128)) {
-          validate24.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
-          return false;
-        } else {
-          if (isShorter(data, 1)) {
-            validate24.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
-            return false;
-          }
-        }
-      }
-    }
-  }
-  validate24.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateMethod: Validator = validate25;
-const schema33 = { type: "string", minLength: 1, maxLength: 128 };
-
-function validate25(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (errors === 0) {
-    if (typeof data === "string") {
-      if (isLonger(data, 128)) {
-        validate25.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
-        return false;
-      } else {
-        if (isShorter(data, 1)) {
-          validate25.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
-          return false;
-        }
-      }
-    } else {
-      validate25.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-      return false;
-    }
-  }
-  validate25.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateRequest: Validator = validate26;
-const schema34 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["jsonrpc", "id", "method"],
-  properties: {
-    jsonrpc: { const: "2.0" },
-    id: { $ref: "#/definitions/RequestId" },
-    method: { $ref: "#/definitions/Method" },
-    params: { type: "object" },
-    result: false,
-    error: false,
-  },
-};
-
-function validate26(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate26.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
-        (data.id === undefined && (missing0 = "id")) ||
-        (data.method === undefined && (missing0 = "method"))
-      ) {
-        validate26.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.jsonrpc !== undefined) {
-          const _errs1 = errors;
-          if ("2.0" !== data.jsonrpc) {
-            validate26.errors = [
-              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
-            ];
-            return false;
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.id !== undefined) {
-            let data1 = data.id;
-            const _errs2 = errors;
-            const _errs3 = errors;
-            if (
-              typeof data1 !== "string" &&
-              !(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))
-            ) {
-              validate26.errors = [
-                { instancePath: instancePath + "/id", keyword: "type", params: { type: schema32.type } },
-              ];
-              return false;
-            }
-            if (errors === _errs3) {
-              if (typeof data1 == "number" && isFinite(data1)) {
-                if (data1 > 9007199254740991 || isNaN(data1)) {
-                  validate26.errors = [
-                    {
-                      instancePath: instancePath + "/id",
-                      keyword: "maximum",
-                      params: { comparison: "<=", limit: 9007199254740991 },
-                    },
-                  ];
-                  return false;
-                } else {
-                  if (data1 < -9007199254740991 || isNaN(data1)) {
-                    validate26.errors = [
-                      {
-                        instancePath: instancePath + "/id",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  }
-                }
-              }
-              if (errors === _errs3) {
-                if (typeof data1 === "string") {
-                  if (isLonger(data1, 128)) {
-                    validate26.errors = [
-                      { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data1, 1)) {
-                      validate26.errors = [
-                        { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
-            }
-            var valid0 = _errs2 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.method !== undefined) {
-              let data2 = data.method;
-              const _errs5 = errors;
-              const _errs6 = errors;
-              if (errors === _errs6) {
-                if (typeof data2 === "string") {
-                  if (isLonger(data2, 128)) {
-                    validate26.errors = [
-                      { instancePath: instancePath + "/method", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data2, 1)) {
-                      validate26.errors = [
-                        { instancePath: instancePath + "/method", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                } else {
-                  validate26.errors = [
-                    { instancePath: instancePath + "/method", keyword: "type", params: { type: "string" } },
-                  ];
-                  return false;
-                }
-              }
-              var valid0 = _errs5 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.params !== undefined) {
-                let data3 = data.params;
-                const _errs8 = errors;
-                if (!(data3 && typeof data3 == "object" && !Array.isArray(data3))) {
-                  validate26.errors = [
-                    { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
-                  ];
-                  return false;
-                }
-                var valid0 = _errs8 === errors;
-              } else {
-                var valid0 = true;
-              }
-              if (valid0) {
-                if (data.result !== undefined) {
-                  var valid0 = false;
-                  validate26.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
-                  return false;
-                } else {
-                  var valid0 = true;
-                }
-                if (valid0) {
-                  if (data.error !== undefined) {
-                    var valid0 = false;
-                    validate26.errors = [
-                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
-                    ];
-                    return false;
-                  } else {
-                    var valid0 = true;
-                  }
-                }
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate26.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate26.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateNotification: Validator = validate27;
-const schema37 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["jsonrpc", "method"],
-  properties: {
-    jsonrpc: { const: "2.0" },
-    method: { $ref: "#/definitions/Method" },
-    params: { type: "object" },
-    id: false,
-    result: false,
-    error: false,
-  },
-};
-
-function validate27(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate27.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
-        (data.method === undefined && (missing0 = "method"))
-      ) {
-        validate27.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.jsonrpc !== undefined) {
-          const _errs1 = errors;
-          if ("2.0" !== data.jsonrpc) {
-            validate27.errors = [
-              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
-            ];
-            return false;
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.method !== undefined) {
-            let data1 = data.method;
-            const _errs2 = errors;
-            const _errs3 = errors;
-            if (errors === _errs3) {
-              if (typeof data1 === "string") {
-                if (isLonger(data1, 128)) {
-                  validate27.errors = [
-                    { instancePath: instancePath + "/method", keyword: "maxLength", params: { limit: 128 } },
-                  ];
-                  return false;
-                } else {
-                  if (isShorter(data1, 1)) {
-                    validate27.errors = [
-                      { instancePath: instancePath + "/method", keyword: "minLength", params: { limit: 1 } },
-                    ];
-                    return false;
-                  }
-                }
-              } else {
-                validate27.errors = [
-                  { instancePath: instancePath + "/method", keyword: "type", params: { type: "string" } },
-                ];
-                return false;
-              }
-            }
-            var valid0 = _errs2 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.params !== undefined) {
-              let data2 = data.params;
-              const _errs5 = errors;
-              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate27.errors = [
-                  { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
-                ];
-                return false;
-              }
-              var valid0 = _errs5 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.id !== undefined) {
-                var valid0 = false;
-                validate27.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
-                return false;
-              } else {
-                var valid0 = true;
-              }
-              if (valid0) {
-                if (data.result !== undefined) {
-                  var valid0 = false;
-                  validate27.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
-                  return false;
-                } else {
-                  var valid0 = true;
-                }
-                if (valid0) {
-                  if (data.error !== undefined) {
-                    var valid0 = false;
-                    validate27.errors = [
-                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
-                    ];
-                    return false;
-                  } else {
-                    var valid0 = true;
-                  }
-                }
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate27.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate27.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateResponse: Validator = validate28;
-const schema39 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["jsonrpc", "id", "result"],
-  properties: {
-    jsonrpc: { const: "2.0" },
-    id: { $ref: "#/definitions/RequestId" },
-    result: { type: "object" },
-    method: false,
-    error: false,
-  },
-};
-
-function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate28.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
-        (data.id === undefined && (missing0 = "id")) ||
-        (data.result === undefined && (missing0 = "result"))
-      ) {
-        validate28.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.jsonrpc !== undefined) {
-          const _errs1 = errors;
-          if ("2.0" !== data.jsonrpc) {
-            validate28.errors = [
-              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
-            ];
-            return false;
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.id !== undefined) {
-            let data1 = data.id;
-            const _errs2 = errors;
-            const _errs3 = errors;
-            if (
-              typeof data1 !== "string" &&
-              !(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))
-            ) {
-              validate28.errors = [
-                { instancePath: instancePath + "/id", keyword: "type", params: { type: schema32.type } },
-              ];
-              return false;
-            }
-            if (errors === _errs3) {
-              if (typeof data1 == "number" && isFinite(data1)) {
-                if (data1 > 9007199254740991 || isNaN(data1)) {
-                  validate28.errors = [
-                    {
-                      instancePath: instancePath + "/id",
-                      keyword: "maximum",
-                      params: { comparison: "<=", limit: 9007199254740991 },
-                    },
-                  ];
-                  return false;
-                } else {
-                  if (data1 < -9007199254740991 || isNaN(data1)) {
-                    validate28.errors = [
-                      {
-                        instancePath: instancePath + "/id",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  }
-                }
-              }
-              if (errors === _errs3) {
-                if (typeof data1 === "string") {
-                  if (isLonger(data1, 128)) {
-                    validate28.errors = [
-                      { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data1, 1)) {
-                      validate28.errors = [
-                        { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
-            }
-            var valid0 = _errs2 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.result !== undefined) {
-              let data2 = data.result;
-              const _errs5 = errors;
-              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate28.errors = [
-                  { instancePath: instancePath + "/result", keyword: "type", params: { type: "object" } },
-                ];
-                return false;
-              }
-              var valid0 = _errs5 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.method !== undefined) {
-                var valid0 = false;
-                validate28.errors = [{ instancePath: instancePath + "/method", keyword: "false schema", params: {} }];
-                return false;
-              } else {
-                var valid0 = true;
-              }
-              if (valid0) {
-                if (data.error !== undefined) {
-                  var valid0 = false;
-                  validate28.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
-                  return false;
-                } else {
-                  var valid0 = true;
-                }
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate28.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate28.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateErrorResponse: Validator = validate29;
-const schema41 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["jsonrpc", "id", "error"],
-  properties: {
-    jsonrpc: { const: "2.0" },
-    id: {
-      type: ["string", "integer", "null"],
-      minLength: 1,
-      maxLength: 128,
-      minimum: -9007199254740991,
-      maximum: 9007199254740991,
-    },
-    error: { type: "object" },
-    method: false,
-    result: false,
-  },
-};
-
-function validate29(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate29.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
-        (data.id === undefined && (missing0 = "id")) ||
-        (data.error === undefined && (missing0 = "error"))
-      ) {
-        validate29.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.jsonrpc !== undefined) {
-          const _errs1 = errors;
-          if ("2.0" !== data.jsonrpc) {
-            validate29.errors = [
-              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
-            ];
-            return false;
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.id !== undefined) {
-            let data1 = data.id;
-            const _errs2 = errors;
-            if (
-              typeof data1 !== "string" &&
-              !(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1)) &&
-              data1 !== null
-            ) {
-              validate29.errors = [
-                { instancePath: instancePath + "/id", keyword: "type", params: { type: schema41.properties.id.type } },
-              ];
-              return false;
-            }
-            if (errors === _errs2) {
-              if (typeof data1 == "number" && isFinite(data1)) {
-                if (data1 > 9007199254740991 || isNaN(data1)) {
-                  validate29.errors = [
-                    {
-                      instancePath: instancePath + "/id",
-                      keyword: "maximum",
-                      params: { comparison: "<=", limit: 9007199254740991 },
-                    },
-                  ];
-                  return false;
-                } else {
-                  if (data1 < -9007199254740991 || isNaN(data1)) {
-                    validate29.errors = [
-                      {
-                        instancePath: instancePath + "/id",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  }
-                }
-              }
-              if (errors === _errs2) {
-                if (typeof data1 === "string") {
-                  if (isLonger(data1, 128)) {
-                    validate29.errors = [
-                      { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data1, 1)) {
-                      validate29.errors = [
-                        { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
-            }
-            var valid0 = _errs2 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.error !== undefined) {
-              let data2 = data.error;
-              const _errs4 = errors;
-              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate29.errors = [
-                  { instancePath: instancePath + "/error", keyword: "type", params: { type: "object" } },
-                ];
-                return false;
-              }
-              var valid0 = _errs4 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.method !== undefined) {
-                var valid0 = false;
-                validate29.errors = [{ instancePath: instancePath + "/method", keyword: "false schema", params: {} }];
-                return false;
-              } else {
-                var valid0 = true;
-              }
-              if (valid0) {
-                if (data.result !== undefined) {
-                  var valid0 = false;
-                  validate29.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
-                  return false;
+                  var valid0 = _errs5 === errors;
                 } else {
                   var valid0 = true;
                 }
@@ -1641,115 +380,52 @@ function validate29(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 
-export const validateFrame: Validator = validate30;
-const schema42 = {
-  oneOf: [
-    { $ref: "#/definitions/Request" },
-    { $ref: "#/definitions/Notification" },
-    { $ref: "#/definitions/Response" },
-    { $ref: "#/definitions/ErrorResponse" },
-  ],
-};
+export const validateParticipantId: Validator = validate34;
+const schema15 = { type: "string", minLength: 1, maxLength: 128, pattern: "^[!-~]*$" };
 
-function validate30(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate34(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
-  const _errs0 = errors;
-  let valid0 = false;
-  let passing0 = null;
-  const _errs1 = errors;
-  if (!validate26(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
-    errors = vErrors.length;
-  }
-  var _valid0 = _errs1 === errors;
-  if (_valid0) {
-    valid0 = true;
-    passing0 = 0;
-  }
-  const _errs2 = errors;
-  if (!validate27(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
-    errors = vErrors.length;
-  }
-  var _valid0 = _errs2 === errors;
-  if (_valid0 && valid0) {
-    valid0 = false;
-    passing0 = [passing0, 1];
-  } else {
-    if (_valid0) {
-      valid0 = true;
-      passing0 = 1;
-    }
-    const _errs3 = errors;
-    if (!validate28(data, { instancePath, parentData, parentDataProperty, rootData })) {
-      vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
-      errors = vErrors.length;
-    }
-    var _valid0 = _errs3 === errors;
-    if (_valid0 && valid0) {
-      valid0 = false;
-      passing0 = [passing0, 2];
-    } else {
-      if (_valid0) {
-        valid0 = true;
-        passing0 = 2;
-      }
-      const _errs4 = errors;
-      if (!validate29(data, { instancePath, parentData, parentDataProperty, rootData })) {
-        vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
-        errors = vErrors.length;
-      }
-      var _valid0 = _errs4 === errors;
-      if (_valid0 && valid0) {
-        valid0 = false;
-        passing0 = [passing0, 3];
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (isLonger(data, 128)) {
+        validate34.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        return false;
       } else {
-        if (_valid0) {
-          valid0 = true;
-          passing0 = 3;
+        if (isShorter(data, 1)) {
+          validate34.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          return false;
+        } else {
+          if (!pattern1.test(data)) {
+            validate34.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
+            return false;
+          }
         }
       }
-    }
-  }
-  if (!valid0) {
-    const err0 = { instancePath, keyword: "oneOf", params: { passingSchemas: passing0 } };
-    if (vErrors === null) {
-      vErrors = [err0];
     } else {
-      vErrors.push(err0);
-    }
-    errors++;
-    validate30.errors = vErrors;
-    return false;
-  } else {
-    errors = _errs0;
-    if (vErrors !== null) {
-      if (_errs0) {
-        vErrors.length = _errs0;
-      } else {
-        vErrors = null;
-      }
+      validate34.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
     }
   }
-  validate30.errors = vErrors;
+  validate34.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRpcError: Validator = validate35;
-const schema43 = {
+export const validateActor: Validator = validate35;
+const schema16 = {
   type: "object",
   "x-max-depth": "frameDepth",
-  required: ["code", "message", "conflict"],
+  required: ["id", "name", "type"],
   properties: {
-    code: { type: "string" },
-    message: { type: "string" },
-    data: {},
-    conflict: { enum: ["stale", "none"] },
+    id: { $ref: "#/definitions/ParticipantId" },
+    name: { type: "string", minLength: 1, maxLength: 128, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" },
+    color: { type: "string", pattern: "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$" },
+    type: { const: "agent" },
   },
 };
+const pattern8 = /* @__PURE__ */ new RegExp("^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$", "u");
 
-function validate35(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate35(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
@@ -1760,53 +436,104 @@ function validate35(data, { instancePath = "", parentData, parentDataProperty, r
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (
-        (data.code === undefined && (missing0 = "code")) ||
-        (data.message === undefined && (missing0 = "message")) ||
-        (data.conflict === undefined && (missing0 = "conflict"))
+        (data.id === undefined && (missing0 = "id")) ||
+        (data.name === undefined && (missing0 = "name")) ||
+        (data.type === undefined && (missing0 = "type"))
       ) {
         validate35.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
-        if (data.code !== undefined) {
+        if (data.id !== undefined) {
           const _errs1 = errors;
-          if (typeof data.code !== "string") {
-            validate35.errors = [{ instancePath: instancePath + "/code", keyword: "type", params: { type: "string" } }];
-            return false;
+          if (!validate34(data.id, instancePath + "/id")) {
+            vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+            errors = vErrors.length;
           }
           var valid0 = _errs1 === errors;
         } else {
           var valid0 = true;
         }
         if (valid0) {
-          if (data.message !== undefined) {
-            const _errs3 = errors;
-            if (typeof data.message !== "string") {
-              validate35.errors = [
-                { instancePath: instancePath + "/message", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
+          if (data.name !== undefined) {
+            let data1 = data.name;
+            const _errs2 = errors;
+            if (errors === _errs2) {
+              if (typeof data1 === "string") {
+                if (isLonger(data1, 128)) {
+                  validate35.errors = [
+                    { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 128 } },
+                  ];
+                  return false;
+                } else {
+                  if (isShorter(data1, 1)) {
+                    validate35.errors = [
+                      { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
+                    ];
+                    return false;
+                  } else {
+                    if (!pattern3.test(data1)) {
+                      validate35.errors = [
+                        {
+                          instancePath: instancePath + "/name",
+                          keyword: "pattern",
+                          params: { pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" },
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                }
+              } else {
+                validate35.errors = [
+                  { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
+                ];
+                return false;
+              }
             }
-            var valid0 = _errs3 === errors;
+            var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
           }
           if (valid0) {
-            if (data.conflict !== undefined) {
-              let data2 = data.conflict;
-              const _errs5 = errors;
-              if (!(data2 === "stale" || data2 === "none")) {
-                validate35.errors = [
-                  {
-                    instancePath: instancePath + "/conflict",
-                    keyword: "enum",
-                    params: { allowedValues: schema43.properties.conflict.enum },
-                  },
-                ];
-                return false;
+            if (data.color !== undefined) {
+              let data2 = data.color;
+              const _errs4 = errors;
+              if (errors === _errs4) {
+                if (typeof data2 === "string") {
+                  if (!pattern8.test(data2)) {
+                    validate35.errors = [
+                      {
+                        instancePath: instancePath + "/color",
+                        keyword: "pattern",
+                        params: { pattern: "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$" },
+                      },
+                    ];
+                    return false;
+                  }
+                } else {
+                  validate35.errors = [
+                    { instancePath: instancePath + "/color", keyword: "type", params: { type: "string" } },
+                  ];
+                  return false;
+                }
               }
-              var valid0 = _errs5 === errors;
+              var valid0 = _errs4 === errors;
             } else {
               var valid0 = true;
+            }
+            if (valid0) {
+              if (data.type !== undefined) {
+                const _errs6 = errors;
+                if ("agent" !== data.type) {
+                  validate35.errors = [
+                    { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "agent" } },
+                  ];
+                  return false;
+                }
+                var valid0 = _errs6 === errors;
+              } else {
+                var valid0 = true;
+              }
             }
           }
         }
@@ -1820,737 +547,201 @@ function validate35(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 
-export const validateRpcErrorCode: Validator = validate36;
-const schema44 = { type: "string" };
+export const validatePriority: Validator = validate37;
+const schema17 = { enum: ["background", "normal", "attention", "blocking"] };
 
-function validate36(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate37(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
-  if (typeof data !== "string") {
-    validate36.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
-    return false;
-  }
-  validate36.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateRpcErrorMessage: Validator = validate37;
-const schema45 = { type: "string" };
-
-function validate37(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (typeof data !== "string") {
-    validate37.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+  if (!(data === "background" || data === "normal" || data === "attention" || data === "blocking")) {
+    validate37.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema17.enum } }];
     return false;
   }
   validate37.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRpcErrorConflict: Validator = validate38;
-const schema46 = { enum: ["stale", "none"] };
-
-function validate38(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!(data === "stale" || data === "none")) {
-    validate38.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema46.enum } }];
-    return false;
-  }
-  validate38.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateInitializeRequest: Validator = validate39;
-const schema47 = {
+export const validateActivity: Validator = validate38;
+const schema18 = {
   type: "object",
   "x-max-depth": "frameDepth",
-  required: ["jsonrpc", "id", "method", "params"],
+  required: ["actor", "surfaceId", "sessionId", "action", "priority"],
   properties: {
-    jsonrpc: { const: "2.0" },
-    id: { $ref: "#/definitions/RequestId" },
-    method: { const: "initialize" },
-    params: {
-      type: "object",
-      required: ["protocolVersion", "capabilities", "clientInfo"],
-      properties: {
-        protocolVersion: { type: "string", minLength: 1, maxLength: 64 },
-        capabilities: { type: "object", "x-max-depth": "jsonDepth" },
-        clientInfo: { $ref: "#/definitions/Implementation" },
-      },
-    },
-    result: false,
-    error: false,
-  },
-};
-const schema49 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["name", "version"],
-  properties: {
-    name: { type: "string", minLength: 1, maxLength: 256 },
-    version: { type: "string", minLength: 1, maxLength: 256 },
+    actor: { $ref: "#/definitions/Actor" },
+    surfaceId: { $ref: "#/definitions/SurfaceId" },
+    sessionId: { $ref: "#/definitions/SessionId" },
+    action: { type: "string", minLength: 1, maxLength: 256 },
+    target: { type: "string", minLength: 1, maxLength: 256 },
+    priority: { $ref: "#/definitions/Priority" },
+    correlationId: { type: "string", minLength: 1, maxLength: 128 },
   },
 };
 
-function validate40(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate38(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate40.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if ((data.name === undefined && (missing0 = "name")) || (data.version === undefined && (missing0 = "version"))) {
-        validate40.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.name !== undefined) {
-          let data0 = data.name;
-          const _errs1 = errors;
-          if (errors === _errs1) {
-            if (typeof data0 === "string") {
-              if (isLonger(data0, 256)) {
-                validate40.errors = [
-                  { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 256 } },
-                ];
-                return false;
-              } else {
-                if (isShorter(data0, 1)) {
-                  validate40.errors = [
-                    { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
-                  ];
-                  return false;
-                }
-              }
-            } else {
-              validate40.errors = [
-                { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
-            }
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.version !== undefined) {
-            let data1 = data.version;
-            const _errs3 = errors;
-            if (errors === _errs3) {
-              if (typeof data1 === "string") {
-                if (isLonger(data1, 256)) {
-                  validate40.errors = [
-                    { instancePath: instancePath + "/version", keyword: "maxLength", params: { limit: 256 } },
-                  ];
-                  return false;
-                } else {
-                  if (isShorter(data1, 1)) {
-                    validate40.errors = [
-                      { instancePath: instancePath + "/version", keyword: "minLength", params: { limit: 1 } },
-                    ];
-                    return false;
-                  }
-                }
-              } else {
-                validate40.errors = [
-                  { instancePath: instancePath + "/version", keyword: "type", params: { type: "string" } },
-                ];
-                return false;
-              }
-            }
-            var valid0 = _errs3 === errors;
-          } else {
-            var valid0 = true;
-          }
-        }
-      }
-    } else {
-      validate40.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate40.errors = vErrors;
-  return errors === 0;
-}
-
-function validate39(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate39.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate38.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (
-        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
-        (data.id === undefined && (missing0 = "id")) ||
-        (data.method === undefined && (missing0 = "method")) ||
-        (data.params === undefined && (missing0 = "params"))
+        (data.actor === undefined && (missing0 = "actor")) ||
+        (data.surfaceId === undefined && (missing0 = "surfaceId")) ||
+        (data.sessionId === undefined && (missing0 = "sessionId")) ||
+        (data.action === undefined && (missing0 = "action")) ||
+        (data.priority === undefined && (missing0 = "priority"))
       ) {
-        validate39.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate38.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
-        if (data.jsonrpc !== undefined) {
+        if (data.actor !== undefined) {
           const _errs1 = errors;
-          if ("2.0" !== data.jsonrpc) {
-            validate39.errors = [
-              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
-            ];
-            return false;
+          if (!validate35(data.actor, instancePath + "/actor")) {
+            vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+            errors = vErrors.length;
           }
           var valid0 = _errs1 === errors;
         } else {
           var valid0 = true;
         }
         if (valid0) {
-          if (data.id !== undefined) {
-            let data1 = data.id;
+          if (data.surfaceId !== undefined) {
             const _errs2 = errors;
-            const _errs3 = errors;
-            if (
-              typeof data1 !== "string" &&
-              !(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))
-            ) {
-              validate39.errors = [
-                { instancePath: instancePath + "/id", keyword: "type", params: { type: schema32.type } },
-              ];
-              return false;
-            }
-            if (errors === _errs3) {
-              if (typeof data1 == "number" && isFinite(data1)) {
-                if (data1 > 9007199254740991 || isNaN(data1)) {
-                  validate39.errors = [
-                    {
-                      instancePath: instancePath + "/id",
-                      keyword: "maximum",
-                      params: { comparison: "<=", limit: 9007199254740991 },
-                    },
-                  ];
-                  return false;
-                } else {
-                  if (data1 < -9007199254740991 || isNaN(data1)) {
-                    validate39.errors = [
-                      {
-                        instancePath: instancePath + "/id",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  }
-                }
-              }
-              if (errors === _errs3) {
-                if (typeof data1 === "string") {
-                  if (isLonger(data1, 128)) {
-                    validate39.errors = [
-                      { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data1, 1)) {
-                      validate39.errors = [
-                        { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
+            if (!validate27(data.surfaceId, instancePath + "/surfaceId")) {
+              vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+              errors = vErrors.length;
             }
             var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
           }
           if (valid0) {
-            if (data.method !== undefined) {
-              const _errs5 = errors;
-              if ("initialize" !== data.method) {
-                validate39.errors = [
-                  { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "initialize" } },
-                ];
-                return false;
-              }
-              var valid0 = _errs5 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.params !== undefined) {
-                let data3 = data.params;
-                const _errs6 = errors;
-                if (errors === _errs6) {
-                  if (data3 && typeof data3 == "object" && !Array.isArray(data3)) {
-                    let missing1;
-                    if (
-                      (data3.protocolVersion === undefined && (missing1 = "protocolVersion")) ||
-                      (data3.capabilities === undefined && (missing1 = "capabilities")) ||
-                      (data3.clientInfo === undefined && (missing1 = "clientInfo"))
-                    ) {
-                      validate39.errors = [
-                        {
-                          instancePath: instancePath + "/params",
-                          keyword: "required",
-                          params: { missingProperty: missing1 },
-                        },
-                      ];
-                      return false;
-                    } else {
-                      if (data3.protocolVersion !== undefined) {
-                        let data4 = data3.protocolVersion;
-                        const _errs8 = errors;
-                        if (errors === _errs8) {
-                          if (typeof data4 === "string") {
-                            if (isLonger(data4, 64)) {
-                              validate39.errors = [
-                                {
-                                  instancePath: instancePath + "/params/protocolVersion",
-                                  keyword: "maxLength",
-                                  params: { limit: 64 },
-                                },
-                              ];
-                              return false;
-                            } else {
-                              if (isShorter(data4, 1)) {
-                                validate39.errors = [
-                                  {
-                                    instancePath: instancePath + "/params/protocolVersion",
-                                    keyword: "minLength",
-                                    params: { limit: 1 },
-                                  },
-                                ];
-                                return false;
-                              }
-                            }
-                          } else {
-                            validate39.errors = [
-                              {
-                                instancePath: instancePath + "/params/protocolVersion",
-                                keyword: "type",
-                                params: { type: "string" },
-                              },
-                            ];
-                            return false;
-                          }
-                        }
-                        var valid2 = _errs8 === errors;
-                      } else {
-                        var valid2 = true;
-                      }
-                      if (valid2) {
-                        if (data3.capabilities !== undefined) {
-                          let data5 = data3.capabilities;
-                          const _errs10 = errors;
-                          if (!(data5 && typeof data5 == "object" && !Array.isArray(data5))) {
-                            validate39.errors = [
-                              {
-                                instancePath: instancePath + "/params/capabilities",
-                                keyword: "type",
-                                params: { type: "object" },
-                              },
-                            ];
-                            return false;
-                          }
-                          if (!func9(data5, 64)) {
-                            validate39.errors = [
-                              {
-                                instancePath: instancePath + "/params/capabilities",
-                                keyword: "x-max-depth",
-                                params: { limit: 64 },
-                              },
-                            ];
-                            return false;
-                          }
-                          var valid2 = _errs10 === errors;
-                        } else {
-                          var valid2 = true;
-                        }
-                        if (valid2) {
-                          if (data3.clientInfo !== undefined) {
-                            const _errs12 = errors;
-                            if (
-                              !validate40(data3.clientInfo, {
-                                instancePath: instancePath + "/params/clientInfo",
-                                parentData: data3,
-                                parentDataProperty: "clientInfo",
-                                rootData,
-                              })
-                            ) {
-                              vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
-                              errors = vErrors.length;
-                            }
-                            var valid2 = _errs12 === errors;
-                          } else {
-                            var valid2 = true;
-                          }
-                        }
-                      }
-                    }
-                  } else {
-                    validate39.errors = [
-                      { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
-                    ];
-                    return false;
-                  }
-                }
-                var valid0 = _errs6 === errors;
-              } else {
-                var valid0 = true;
-              }
-              if (valid0) {
-                if (data.result !== undefined) {
-                  var valid0 = false;
-                  validate39.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
-                  return false;
-                } else {
-                  var valid0 = true;
-                }
-                if (valid0) {
-                  if (data.error !== undefined) {
-                    var valid0 = false;
-                    validate39.errors = [
-                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
-                    ];
-                    return false;
-                  } else {
-                    var valid0 = true;
-                  }
-                }
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate39.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate39.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateImplementation: Validator = validate42;
-
-function validate42(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate42.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if ((data.name === undefined && (missing0 = "name")) || (data.version === undefined && (missing0 = "version"))) {
-        validate42.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.name !== undefined) {
-          let data0 = data.name;
-          const _errs1 = errors;
-          if (errors === _errs1) {
-            if (typeof data0 === "string") {
-              if (isLonger(data0, 256)) {
-                validate42.errors = [
-                  { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 256 } },
-                ];
-                return false;
-              } else {
-                if (isShorter(data0, 1)) {
-                  validate42.errors = [
-                    { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
-                  ];
-                  return false;
-                }
-              }
-            } else {
-              validate42.errors = [
-                { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
-            }
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.version !== undefined) {
-            let data1 = data.version;
-            const _errs3 = errors;
-            if (errors === _errs3) {
-              if (typeof data1 === "string") {
-                if (isLonger(data1, 256)) {
-                  validate42.errors = [
-                    { instancePath: instancePath + "/version", keyword: "maxLength", params: { limit: 256 } },
-                  ];
-                  return false;
-                } else {
-                  if (isShorter(data1, 1)) {
-                    validate42.errors = [
-                      { instancePath: instancePath + "/version", keyword: "minLength", params: { limit: 1 } },
-                    ];
-                    return false;
-                  }
-                }
-              } else {
-                validate42.errors = [
-                  { instancePath: instancePath + "/version", keyword: "type", params: { type: "string" } },
-                ];
-                return false;
-              }
-            }
-            var valid0 = _errs3 === errors;
-          } else {
-            var valid0 = true;
-          }
-        }
-      }
-    } else {
-      validate42.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate42.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateInitializeResult: Validator = validate43;
-const schema51 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["protocolVersion"],
-  properties: {
-    protocolVersion: { type: "string", minLength: 1, maxLength: 64 },
-    capabilities: { type: "object", "x-max-depth": "jsonDepth" },
-    serverInfo: { type: "object", "x-max-depth": "jsonDepth" },
-    instructions: { type: "string" },
-  },
-};
-
-function validate43(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate43.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (data.protocolVersion === undefined && (missing0 = "protocolVersion")) {
-        validate43.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.protocolVersion !== undefined) {
-          let data0 = data.protocolVersion;
-          const _errs1 = errors;
-          if (errors === _errs1) {
-            if (typeof data0 === "string") {
-              if (isLonger(data0, 64)) {
-                validate43.errors = [
-                  { instancePath: instancePath + "/protocolVersion", keyword: "maxLength", params: { limit: 64 } },
-                ];
-                return false;
-              } else {
-                if (isShorter(data0, 1)) {
-                  validate43.errors = [
-                    { instancePath: instancePath + "/protocolVersion", keyword: "minLength", params: { limit: 1 } },
-                  ];
-                  return false;
-                }
-              }
-            } else {
-              validate43.errors = [
-                { instancePath: instancePath + "/protocolVersion", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
-            }
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.capabilities !== undefined) {
-            let data1 = data.capabilities;
-            const _errs3 = errors;
-            if (!(data1 && typeof data1 == "object" && !Array.isArray(data1))) {
-              validate43.errors = [
-                { instancePath: instancePath + "/capabilities", keyword: "type", params: { type: "object" } },
-              ];
-              return false;
-            }
-            if (!func9(data1, 64)) {
-              validate43.errors = [
-                { instancePath: instancePath + "/capabilities", keyword: "x-max-depth", params: { limit: 64 } },
-              ];
-              return false;
-            }
-            var valid0 = _errs3 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.serverInfo !== undefined) {
-              let data2 = data.serverInfo;
-              const _errs5 = errors;
-              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate43.errors = [
-                  { instancePath: instancePath + "/serverInfo", keyword: "type", params: { type: "object" } },
-                ];
-                return false;
-              }
-              if (!func9(data2, 64)) {
-                validate43.errors = [
-                  { instancePath: instancePath + "/serverInfo", keyword: "x-max-depth", params: { limit: 64 } },
-                ];
-                return false;
-              }
-              var valid0 = _errs5 === errors;
-            } else {
-              var valid0 = true;
-            }
-            if (valid0) {
-              if (data.instructions !== undefined) {
-                const _errs7 = errors;
-                if (typeof data.instructions !== "string") {
-                  validate43.errors = [
-                    { instancePath: instancePath + "/instructions", keyword: "type", params: { type: "string" } },
-                  ];
-                  return false;
-                }
-                var valid0 = _errs7 === errors;
-              } else {
-                var valid0 = true;
-              }
-            }
-          }
-        }
-      }
-    } else {
-      validate43.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
-      return false;
-    }
-  }
-  validate43.errors = vErrors;
-  return errors === 0;
-}
-
-export const validateInitializedNotification: Validator = validate44;
-const schema52 = {
-  type: "object",
-  "x-max-depth": "frameDepth",
-  required: ["jsonrpc", "method"],
-  properties: {
-    jsonrpc: { const: "2.0" },
-    method: { const: "notifications/initialized" },
-    params: { type: "object", "x-max-depth": "jsonDepth" },
-    id: false,
-    result: false,
-    error: false,
-  },
-};
-
-function validate44(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  if (!func9(data, 128)) {
-    validate44.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
-    return false;
-  }
-  if (errors === 0) {
-    if (data && typeof data == "object" && !Array.isArray(data)) {
-      let missing0;
-      if (
-        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
-        (data.method === undefined && (missing0 = "method"))
-      ) {
-        validate44.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
-        return false;
-      } else {
-        if (data.jsonrpc !== undefined) {
-          const _errs1 = errors;
-          if ("2.0" !== data.jsonrpc) {
-            validate44.errors = [
-              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
-            ];
-            return false;
-          }
-          var valid0 = _errs1 === errors;
-        } else {
-          var valid0 = true;
-        }
-        if (valid0) {
-          if (data.method !== undefined) {
-            const _errs2 = errors;
-            if ("notifications/initialized" !== data.method) {
-              validate44.errors = [
-                {
-                  instancePath: instancePath + "/method",
-                  keyword: "const",
-                  params: { allowedValue: "notifications/initialized" },
-                },
-              ];
-              return false;
-            }
-            var valid0 = _errs2 === errors;
-          } else {
-            var valid0 = true;
-          }
-          if (valid0) {
-            if (data.params !== undefined) {
-              let data2 = data.params;
+            if (data.sessionId !== undefined) {
               const _errs3 = errors;
-              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate44.errors = [
-                  { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
-                ];
-                return false;
-              }
-              if (!func9(data2, 64)) {
-                validate44.errors = [
-                  { instancePath: instancePath + "/params", keyword: "x-max-depth", params: { limit: 64 } },
-                ];
-                return false;
+              if (!validate24(data.sessionId, instancePath + "/sessionId")) {
+                vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
+                errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
             if (valid0) {
-              if (data.id !== undefined) {
-                var valid0 = false;
-                validate44.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
-                return false;
+              if (data.action !== undefined) {
+                let data3 = data.action;
+                const _errs4 = errors;
+                if (errors === _errs4) {
+                  if (typeof data3 === "string") {
+                    if (isLonger(data3, 256)) {
+                      validate38.errors = [
+                        { instancePath: instancePath + "/action", keyword: "maxLength", params: { limit: 256 } },
+                      ];
+                      return false;
+                    } else {
+                      if (isShorter(data3, 1)) {
+                        validate38.errors = [
+                          { instancePath: instancePath + "/action", keyword: "minLength", params: { limit: 1 } },
+                        ];
+                        return false;
+                      }
+                    }
+                  } else {
+                    validate38.errors = [
+                      { instancePath: instancePath + "/action", keyword: "type", params: { type: "string" } },
+                    ];
+                    return false;
+                  }
+                }
+                var valid0 = _errs4 === errors;
               } else {
                 var valid0 = true;
               }
               if (valid0) {
-                if (data.result !== undefined) {
-                  var valid0 = false;
-                  validate44.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
-                  return false;
+                if (data.target !== undefined) {
+                  let data4 = data.target;
+                  const _errs6 = errors;
+                  if (errors === _errs6) {
+                    if (typeof data4 === "string") {
+                      if (isLonger(data4, 256)) {
+                        validate38.errors = [
+                          { instancePath: instancePath + "/target", keyword: "maxLength", params: { limit: 256 } },
+                        ];
+                        return false;
+                      } else {
+                        if (isShorter(data4, 1)) {
+                          validate38.errors = [
+                            { instancePath: instancePath + "/target", keyword: "minLength", params: { limit: 1 } },
+                          ];
+                          return false;
+                        }
+                      }
+                    } else {
+                      validate38.errors = [
+                        { instancePath: instancePath + "/target", keyword: "type", params: { type: "string" } },
+                      ];
+                      return false;
+                    }
+                  }
+                  var valid0 = _errs6 === errors;
                 } else {
                   var valid0 = true;
                 }
                 if (valid0) {
-                  if (data.error !== undefined) {
-                    var valid0 = false;
-                    validate44.errors = [
-                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
-                    ];
-                    return false;
+                  if (data.priority !== undefined) {
+                    const _errs8 = errors;
+                    if (!validate37(data.priority, instancePath + "/priority")) {
+                      vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+                      errors = vErrors.length;
+                    }
+                    var valid0 = _errs8 === errors;
                   } else {
                     var valid0 = true;
+                  }
+                  if (valid0) {
+                    if (data.correlationId !== undefined) {
+                      let data6 = data.correlationId;
+                      const _errs9 = errors;
+                      if (errors === _errs9) {
+                        if (typeof data6 === "string") {
+                          if (isLonger(data6, 128)) {
+                            validate38.errors = [
+                              {
+                                instancePath: instancePath + "/correlationId",
+                                keyword: "maxLength",
+                                params: { limit: 128 },
+                              },
+                            ];
+                            return false;
+                          } else {
+                            if (isShorter(data6, 1)) {
+                              validate38.errors = [
+                                {
+                                  instancePath: instancePath + "/correlationId",
+                                  keyword: "minLength",
+                                  params: { limit: 1 },
+                                },
+                              ];
+                              return false;
+                            }
+                          }
+                        } else {
+                          validate38.errors = [
+                            {
+                              instancePath: instancePath + "/correlationId",
+                              keyword: "type",
+                              params: { type: "string" },
+                            },
+                          ];
+                          return false;
+                        }
+                      }
+                      var valid0 = _errs9 === errors;
+                    } else {
+                      var valid0 = true;
+                    }
                   }
                 }
               }
@@ -2559,7 +750,83 @@ function validate44(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate44.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate38.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate38.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateRequestId: Validator = validate43;
+const schema19 = {
+  type: ["string", "integer"],
+  minLength: 1,
+  maxLength: 128,
+  minimum: -9007199254740991,
+  maximum: 9007199254740991,
+};
+
+function validate43(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (typeof data !== "string" && !(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
+    validate43.errors = [{ instancePath, keyword: "type", params: { type: schema19.type } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (typeof data == "number" && isFinite(data)) {
+      if (data > 9007199254740991 || isNaN(data)) {
+        validate43.errors = [
+          { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
+        ];
+        return false;
+      } else {
+        if (data < -9007199254740991 || isNaN(data)) {
+          validate43.errors = [
+            { instancePath, keyword: "minimum", params: { comparison: ">=", limit: -9007199254740991 } },
+          ];
+          return false;
+        }
+      }
+    }
+    if (errors === 0) {
+      if (typeof data === "string") {
+        if (isLonger(data, 128)) {
+          validate43.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+          return false;
+        } else {
+          if (isShorter(data, 1)) {
+            validate43.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+            return false;
+          }
+        }
+      }
+    }
+  }
+  validate43.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateMethod: Validator = validate44;
+const schema20 = { type: "string", minLength: 1, maxLength: 128 };
+
+function validate44(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (isLonger(data, 128)) {
+        validate44.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        return false;
+      } else {
+        if (isShorter(data, 1)) {
+          validate44.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          return false;
+        }
+      }
+    } else {
+      validate44.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
@@ -2567,21 +834,22 @@ function validate44(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 
-export const validatePingRequest: Validator = validate45;
-const schema53 = {
+export const validateRequest: Validator = validate45;
+const schema21 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "method"],
   properties: {
     jsonrpc: { const: "2.0" },
     id: { $ref: "#/definitions/RequestId" },
-    method: { const: "ping" },
+    method: { $ref: "#/definitions/Method" },
+    params: { type: "object" },
     result: false,
     error: false,
   },
 };
 
-function validate45(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate45(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
@@ -2613,59 +881,10 @@ function validate45(data, { instancePath = "", parentData, parentDataProperty, r
         }
         if (valid0) {
           if (data.id !== undefined) {
-            let data1 = data.id;
             const _errs2 = errors;
-            const _errs3 = errors;
-            if (
-              typeof data1 !== "string" &&
-              !(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))
-            ) {
-              validate45.errors = [
-                { instancePath: instancePath + "/id", keyword: "type", params: { type: schema32.type } },
-              ];
-              return false;
-            }
-            if (errors === _errs3) {
-              if (typeof data1 == "number" && isFinite(data1)) {
-                if (data1 > 9007199254740991 || isNaN(data1)) {
-                  validate45.errors = [
-                    {
-                      instancePath: instancePath + "/id",
-                      keyword: "maximum",
-                      params: { comparison: "<=", limit: 9007199254740991 },
-                    },
-                  ];
-                  return false;
-                } else {
-                  if (data1 < -9007199254740991 || isNaN(data1)) {
-                    validate45.errors = [
-                      {
-                        instancePath: instancePath + "/id",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  }
-                }
-              }
-              if (errors === _errs3) {
-                if (typeof data1 === "string") {
-                  if (isLonger(data1, 128)) {
-                    validate45.errors = [
-                      { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data1, 1)) {
-                      validate45.errors = [
-                        { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
+            if (!validate43(data.id, instancePath + "/id")) {
+              vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+              errors = vErrors.length;
             }
             var valid0 = _errs2 === errors;
           } else {
@@ -2673,32 +892,47 @@ function validate45(data, { instancePath = "", parentData, parentDataProperty, r
           }
           if (valid0) {
             if (data.method !== undefined) {
-              const _errs5 = errors;
-              if ("ping" !== data.method) {
-                validate45.errors = [
-                  { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "ping" } },
-                ];
-                return false;
+              const _errs3 = errors;
+              if (!validate44(data.method, instancePath + "/method")) {
+                vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+                errors = vErrors.length;
               }
-              var valid0 = _errs5 === errors;
+              var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
             if (valid0) {
-              if (data.result !== undefined) {
-                var valid0 = false;
-                validate45.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
-                return false;
+              if (data.params !== undefined) {
+                let data3 = data.params;
+                const _errs4 = errors;
+                if (!(data3 && typeof data3 == "object" && !Array.isArray(data3))) {
+                  validate45.errors = [
+                    { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
+                  ];
+                  return false;
+                }
+                var valid0 = _errs4 === errors;
               } else {
                 var valid0 = true;
               }
               if (valid0) {
-                if (data.error !== undefined) {
+                if (data.result !== undefined) {
                   var valid0 = false;
-                  validate45.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
+                  validate45.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
                   return false;
                 } else {
                   var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate45.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
                 }
               }
             }
@@ -2714,26 +948,26 @@ function validate45(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 
-export const validateListToolsRequest: Validator = validate46;
-const schema55 = {
+export const validateNotification: Validator = validate48;
+const schema22 = {
   type: "object",
   "x-max-depth": "frameDepth",
-  required: ["jsonrpc", "id", "method"],
+  required: ["jsonrpc", "method"],
   properties: {
     jsonrpc: { const: "2.0" },
-    id: { $ref: "#/definitions/RequestId" },
-    method: { const: "tools/list" },
-    params: { type: "object", properties: { cursor: { type: "string", maxLength: 4096 } } },
+    method: { $ref: "#/definitions/Method" },
+    params: { type: "object" },
+    id: false,
     result: false,
     error: false,
   },
 };
 
-function validate46(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate48(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate46.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate48.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -2741,16 +975,15 @@ function validate46(data, { instancePath = "", parentData, parentDataProperty, r
       let missing0;
       if (
         (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
-        (data.id === undefined && (missing0 = "id")) ||
         (data.method === undefined && (missing0 = "method"))
       ) {
-        validate46.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate48.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate46.errors = [
+            validate48.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -2760,126 +993,42 @@ function validate46(data, { instancePath = "", parentData, parentDataProperty, r
           var valid0 = true;
         }
         if (valid0) {
-          if (data.id !== undefined) {
-            let data1 = data.id;
+          if (data.method !== undefined) {
             const _errs2 = errors;
-            const _errs3 = errors;
-            if (
-              typeof data1 !== "string" &&
-              !(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))
-            ) {
-              validate46.errors = [
-                { instancePath: instancePath + "/id", keyword: "type", params: { type: schema32.type } },
-              ];
-              return false;
-            }
-            if (errors === _errs3) {
-              if (typeof data1 == "number" && isFinite(data1)) {
-                if (data1 > 9007199254740991 || isNaN(data1)) {
-                  validate46.errors = [
-                    {
-                      instancePath: instancePath + "/id",
-                      keyword: "maximum",
-                      params: { comparison: "<=", limit: 9007199254740991 },
-                    },
-                  ];
-                  return false;
-                } else {
-                  if (data1 < -9007199254740991 || isNaN(data1)) {
-                    validate46.errors = [
-                      {
-                        instancePath: instancePath + "/id",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  }
-                }
-              }
-              if (errors === _errs3) {
-                if (typeof data1 === "string") {
-                  if (isLonger(data1, 128)) {
-                    validate46.errors = [
-                      { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data1, 1)) {
-                      validate46.errors = [
-                        { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
+            if (!validate44(data.method, instancePath + "/method")) {
+              vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+              errors = vErrors.length;
             }
             var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
           }
           if (valid0) {
-            if (data.method !== undefined) {
-              const _errs5 = errors;
-              if ("tools/list" !== data.method) {
-                validate46.errors = [
-                  { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "tools/list" } },
+            if (data.params !== undefined) {
+              let data2 = data.params;
+              const _errs3 = errors;
+              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
+                validate48.errors = [
+                  { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
               }
-              var valid0 = _errs5 === errors;
+              var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
             if (valid0) {
-              if (data.params !== undefined) {
-                let data3 = data.params;
-                const _errs6 = errors;
-                if (errors === _errs6) {
-                  if (data3 && typeof data3 == "object" && !Array.isArray(data3)) {
-                    if (data3.cursor !== undefined) {
-                      let data4 = data3.cursor;
-                      const _errs8 = errors;
-                      if (errors === _errs8) {
-                        if (typeof data4 === "string") {
-                          if (isLonger(data4, 4096)) {
-                            validate46.errors = [
-                              {
-                                instancePath: instancePath + "/params/cursor",
-                                keyword: "maxLength",
-                                params: { limit: 4096 },
-                              },
-                            ];
-                            return false;
-                          }
-                        } else {
-                          validate46.errors = [
-                            {
-                              instancePath: instancePath + "/params/cursor",
-                              keyword: "type",
-                              params: { type: "string" },
-                            },
-                          ];
-                          return false;
-                        }
-                      }
-                    }
-                  } else {
-                    validate46.errors = [
-                      { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
-                    ];
-                    return false;
-                  }
-                }
-                var valid0 = _errs6 === errors;
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate48.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
               } else {
                 var valid0 = true;
               }
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate46.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  validate48.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
                   return false;
                 } else {
                   var valid0 = true;
@@ -2887,7 +1036,7 @@ function validate46(data, { instancePath = "", parentData, parentDataProperty, r
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate46.errors = [
+                    validate48.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -2901,16 +1050,1383 @@ function validate46(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate46.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate48.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate46.errors = vErrors;
+  validate48.errors = vErrors;
   return errors === 0;
 }
 
-export const validateTool: Validator = validate47;
-const schema57 = {
+export const validateResponse: Validator = validate50;
+const schema23 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["jsonrpc", "id", "result"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: { $ref: "#/definitions/RequestId" },
+    result: { type: "object" },
+    method: false,
+    error: false,
+  },
+};
+
+function validate50(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate50.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
+        (data.id === undefined && (missing0 = "id")) ||
+        (data.result === undefined && (missing0 = "result"))
+      ) {
+        validate50.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.jsonrpc !== undefined) {
+          const _errs1 = errors;
+          if ("2.0" !== data.jsonrpc) {
+            validate50.errors = [
+              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.id !== undefined) {
+            const _errs2 = errors;
+            if (!validate43(data.id, instancePath + "/id")) {
+              vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+              errors = vErrors.length;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.result !== undefined) {
+              let data2 = data.result;
+              const _errs3 = errors;
+              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
+                validate50.errors = [
+                  { instancePath: instancePath + "/result", keyword: "type", params: { type: "object" } },
+                ];
+                return false;
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.method !== undefined) {
+                var valid0 = false;
+                validate50.errors = [{ instancePath: instancePath + "/method", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.error !== undefined) {
+                  var valid0 = false;
+                  validate50.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate50.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate50.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateErrorResponse: Validator = validate52;
+const schema24 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["jsonrpc", "id", "error"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: {
+      type: ["string", "integer", "null"],
+      minLength: 1,
+      maxLength: 128,
+      minimum: -9007199254740991,
+      maximum: 9007199254740991,
+    },
+    error: { type: "object" },
+    method: false,
+    result: false,
+  },
+};
+
+function validate52(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate52.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
+        (data.id === undefined && (missing0 = "id")) ||
+        (data.error === undefined && (missing0 = "error"))
+      ) {
+        validate52.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.jsonrpc !== undefined) {
+          const _errs1 = errors;
+          if ("2.0" !== data.jsonrpc) {
+            validate52.errors = [
+              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.id !== undefined) {
+            let data1 = data.id;
+            const _errs2 = errors;
+            if (
+              typeof data1 !== "string" &&
+              !(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1)) &&
+              data1 !== null
+            ) {
+              validate52.errors = [
+                { instancePath: instancePath + "/id", keyword: "type", params: { type: schema24.properties.id.type } },
+              ];
+              return false;
+            }
+            if (errors === _errs2) {
+              if (typeof data1 == "number" && isFinite(data1)) {
+                if (data1 > 9007199254740991 || isNaN(data1)) {
+                  validate52.errors = [
+                    {
+                      instancePath: instancePath + "/id",
+                      keyword: "maximum",
+                      params: { comparison: "<=", limit: 9007199254740991 },
+                    },
+                  ];
+                  return false;
+                } else {
+                  if (data1 < -9007199254740991 || isNaN(data1)) {
+                    validate52.errors = [
+                      {
+                        instancePath: instancePath + "/id",
+                        keyword: "minimum",
+                        params: { comparison: ">=", limit: -9007199254740991 },
+                      },
+                    ];
+                    return false;
+                  }
+                }
+              }
+              if (errors === _errs2) {
+                if (typeof data1 === "string") {
+                  if (isLonger(data1, 128)) {
+                    validate52.errors = [
+                      { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
+                    ];
+                    return false;
+                  } else {
+                    if (isShorter(data1, 1)) {
+                      validate52.errors = [
+                        { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
+                      ];
+                      return false;
+                    }
+                  }
+                }
+              }
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.error !== undefined) {
+              let data2 = data.error;
+              const _errs4 = errors;
+              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
+                validate52.errors = [
+                  { instancePath: instancePath + "/error", keyword: "type", params: { type: "object" } },
+                ];
+                return false;
+              }
+              var valid0 = _errs4 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.method !== undefined) {
+                var valid0 = false;
+                validate52.errors = [{ instancePath: instancePath + "/method", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate52.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate52.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate52.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateFrame: Validator = validate53;
+const schema25 = {
+  oneOf: [
+    { $ref: "#/definitions/Request" },
+    { $ref: "#/definitions/Notification" },
+    { $ref: "#/definitions/Response" },
+    { $ref: "#/definitions/ErrorResponse" },
+  ],
+};
+
+function validate53(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  const _errs0 = errors;
+  let valid0 = false;
+  let passing0 = null;
+  const _errs1 = errors;
+  if (!validate45(data, instancePath)) {
+    vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
+    errors = vErrors.length;
+  }
+  var _valid0 = _errs1 === errors;
+  if (_valid0) {
+    valid0 = true;
+    passing0 = 0;
+  }
+  const _errs2 = errors;
+  if (!validate48(data, instancePath)) {
+    vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+    errors = vErrors.length;
+  }
+  var _valid0 = _errs2 === errors;
+  if (_valid0 && valid0) {
+    valid0 = false;
+    passing0 = [passing0, 1];
+  } else {
+    if (_valid0) {
+      valid0 = true;
+      passing0 = 1;
+    }
+    const _errs3 = errors;
+    if (!validate50(data, instancePath)) {
+      vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+      errors = vErrors.length;
+    }
+    var _valid0 = _errs3 === errors;
+    if (_valid0 && valid0) {
+      valid0 = false;
+      passing0 = [passing0, 2];
+    } else {
+      if (_valid0) {
+        valid0 = true;
+        passing0 = 2;
+      }
+      const _errs4 = errors;
+      if (!validate52(data, instancePath)) {
+        vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+        errors = vErrors.length;
+      }
+      var _valid0 = _errs4 === errors;
+      if (_valid0 && valid0) {
+        valid0 = false;
+        passing0 = [passing0, 3];
+      } else {
+        if (_valid0) {
+          valid0 = true;
+          passing0 = 3;
+        }
+      }
+    }
+  }
+  if (!valid0) {
+    const err0 = { instancePath, keyword: "oneOf", params: { passingSchemas: passing0 } };
+    if (vErrors === null) {
+      vErrors = [err0];
+    } else {
+      vErrors.push(err0);
+    }
+    errors++;
+    validate53.errors = vErrors;
+    return false;
+  } else {
+    errors = _errs0;
+    if (vErrors !== null) {
+      if (_errs0) {
+        vErrors.length = _errs0;
+      } else {
+        vErrors = null;
+      }
+    }
+  }
+  validate53.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateRpcError: Validator = validate58;
+const schema26 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["code", "message", "conflict"],
+  properties: {
+    code: { type: "string" },
+    message: { type: "string" },
+    data: {},
+    conflict: { enum: ["stale", "none"] },
+  },
+};
+
+function validate58(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate58.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.code === undefined && (missing0 = "code")) ||
+        (data.message === undefined && (missing0 = "message")) ||
+        (data.conflict === undefined && (missing0 = "conflict"))
+      ) {
+        validate58.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.code !== undefined) {
+          const _errs1 = errors;
+          if (typeof data.code !== "string") {
+            validate58.errors = [{ instancePath: instancePath + "/code", keyword: "type", params: { type: "string" } }];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.message !== undefined) {
+            const _errs3 = errors;
+            if (typeof data.message !== "string") {
+              validate58.errors = [
+                { instancePath: instancePath + "/message", keyword: "type", params: { type: "string" } },
+              ];
+              return false;
+            }
+            var valid0 = _errs3 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.conflict !== undefined) {
+              let data2 = data.conflict;
+              const _errs5 = errors;
+              if (!(data2 === "stale" || data2 === "none")) {
+                validate58.errors = [
+                  {
+                    instancePath: instancePath + "/conflict",
+                    keyword: "enum",
+                    params: { allowedValues: schema26.properties.conflict.enum },
+                  },
+                ];
+                return false;
+              }
+              var valid0 = _errs5 === errors;
+            } else {
+              var valid0 = true;
+            }
+          }
+        }
+      }
+    } else {
+      validate58.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate58.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateRpcErrorCode: Validator = validate59;
+const schema27 = { type: "string" };
+
+function validate59(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (typeof data !== "string") {
+    validate59.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+    return false;
+  }
+  validate59.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateRpcErrorMessage: Validator = validate60;
+const schema28 = { type: "string" };
+
+function validate60(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (typeof data !== "string") {
+    validate60.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+    return false;
+  }
+  validate60.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateRpcErrorConflict: Validator = validate61;
+const schema29 = { enum: ["stale", "none"] };
+
+function validate61(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!(data === "stale" || data === "none")) {
+    validate61.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema29.enum } }];
+    return false;
+  }
+  validate61.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateInitializeRequest: Validator = validate62;
+const schema30 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["jsonrpc", "id", "method", "params"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: { $ref: "#/definitions/RequestId" },
+    method: { const: "initialize" },
+    params: {
+      type: "object",
+      required: ["protocolVersion", "capabilities", "clientInfo"],
+      properties: {
+        protocolVersion: { type: "string", minLength: 1, maxLength: 64 },
+        capabilities: { type: "object", "x-max-depth": "jsonDepth" },
+        clientInfo: { $ref: "#/definitions/Implementation" },
+      },
+    },
+    result: false,
+    error: false,
+  },
+};
+const schema31 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["name", "version"],
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 256 },
+    version: { type: "string", minLength: 1, maxLength: 256 },
+  },
+};
+
+function validate64(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate64.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if ((data.name === undefined && (missing0 = "name")) || (data.version === undefined && (missing0 = "version"))) {
+        validate64.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.name !== undefined) {
+          let data0 = data.name;
+          const _errs1 = errors;
+          if (errors === _errs1) {
+            if (typeof data0 === "string") {
+              if (isLonger(data0, 256)) {
+                validate64.errors = [
+                  { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 256 } },
+                ];
+                return false;
+              } else {
+                if (isShorter(data0, 1)) {
+                  validate64.errors = [
+                    { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
+                  ];
+                  return false;
+                }
+              }
+            } else {
+              validate64.errors = [
+                { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
+              ];
+              return false;
+            }
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.version !== undefined) {
+            let data1 = data.version;
+            const _errs3 = errors;
+            if (errors === _errs3) {
+              if (typeof data1 === "string") {
+                if (isLonger(data1, 256)) {
+                  validate64.errors = [
+                    { instancePath: instancePath + "/version", keyword: "maxLength", params: { limit: 256 } },
+                  ];
+                  return false;
+                } else {
+                  if (isShorter(data1, 1)) {
+                    validate64.errors = [
+                      { instancePath: instancePath + "/version", keyword: "minLength", params: { limit: 1 } },
+                    ];
+                    return false;
+                  }
+                }
+              } else {
+                validate64.errors = [
+                  { instancePath: instancePath + "/version", keyword: "type", params: { type: "string" } },
+                ];
+                return false;
+              }
+            }
+            var valid0 = _errs3 === errors;
+          } else {
+            var valid0 = true;
+          }
+        }
+      }
+    } else {
+      validate64.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate64.errors = vErrors;
+  return errors === 0;
+}
+
+function validate62(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate62.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
+        (data.id === undefined && (missing0 = "id")) ||
+        (data.method === undefined && (missing0 = "method")) ||
+        (data.params === undefined && (missing0 = "params"))
+      ) {
+        validate62.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.jsonrpc !== undefined) {
+          const _errs1 = errors;
+          if ("2.0" !== data.jsonrpc) {
+            validate62.errors = [
+              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.id !== undefined) {
+            const _errs2 = errors;
+            if (!validate43(data.id, instancePath + "/id")) {
+              vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+              errors = vErrors.length;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.method !== undefined) {
+              const _errs3 = errors;
+              if ("initialize" !== data.method) {
+                validate62.errors = [
+                  { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "initialize" } },
+                ];
+                return false;
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.params !== undefined) {
+                let data3 = data.params;
+                const _errs4 = errors;
+                if (errors === _errs4) {
+                  if (data3 && typeof data3 == "object" && !Array.isArray(data3)) {
+                    let missing1;
+                    if (
+                      (data3.protocolVersion === undefined && (missing1 = "protocolVersion")) ||
+                      (data3.capabilities === undefined && (missing1 = "capabilities")) ||
+                      (data3.clientInfo === undefined && (missing1 = "clientInfo"))
+                    ) {
+                      validate62.errors = [
+                        {
+                          instancePath: instancePath + "/params",
+                          keyword: "required",
+                          params: { missingProperty: missing1 },
+                        },
+                      ];
+                      return false;
+                    } else {
+                      if (data3.protocolVersion !== undefined) {
+                        let data4 = data3.protocolVersion;
+                        const _errs6 = errors;
+                        if (errors === _errs6) {
+                          if (typeof data4 === "string") {
+                            if (isLonger(data4, 64)) {
+                              validate62.errors = [
+                                {
+                                  instancePath: instancePath + "/params/protocolVersion",
+                                  keyword: "maxLength",
+                                  params: { limit: 64 },
+                                },
+                              ];
+                              return false;
+                            } else {
+                              if (isShorter(data4, 1)) {
+                                validate62.errors = [
+                                  {
+                                    instancePath: instancePath + "/params/protocolVersion",
+                                    keyword: "minLength",
+                                    params: { limit: 1 },
+                                  },
+                                ];
+                                return false;
+                              }
+                            }
+                          } else {
+                            validate62.errors = [
+                              {
+                                instancePath: instancePath + "/params/protocolVersion",
+                                keyword: "type",
+                                params: { type: "string" },
+                              },
+                            ];
+                            return false;
+                          }
+                        }
+                        var valid1 = _errs6 === errors;
+                      } else {
+                        var valid1 = true;
+                      }
+                      if (valid1) {
+                        if (data3.capabilities !== undefined) {
+                          let data5 = data3.capabilities;
+                          const _errs8 = errors;
+                          if (!(data5 && typeof data5 == "object" && !Array.isArray(data5))) {
+                            validate62.errors = [
+                              {
+                                instancePath: instancePath + "/params/capabilities",
+                                keyword: "type",
+                                params: { type: "object" },
+                              },
+                            ];
+                            return false;
+                          }
+                          if (!func9(data5, 64)) {
+                            validate62.errors = [
+                              {
+                                instancePath: instancePath + "/params/capabilities",
+                                keyword: "x-max-depth",
+                                params: { limit: 64 },
+                              },
+                            ];
+                            return false;
+                          }
+                          var valid1 = _errs8 === errors;
+                        } else {
+                          var valid1 = true;
+                        }
+                        if (valid1) {
+                          if (data3.clientInfo !== undefined) {
+                            const _errs10 = errors;
+                            if (!validate64(data3.clientInfo, instancePath + "/params/clientInfo")) {
+                              vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+                              errors = vErrors.length;
+                            }
+                            var valid1 = _errs10 === errors;
+                          } else {
+                            var valid1 = true;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    validate62.errors = [
+                      { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
+                    ];
+                    return false;
+                  }
+                }
+                var valid0 = _errs4 === errors;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate62.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate62.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate62.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate62.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateImplementation: Validator = validate66;
+
+function validate66(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate66.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if ((data.name === undefined && (missing0 = "name")) || (data.version === undefined && (missing0 = "version"))) {
+        validate66.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.name !== undefined) {
+          let data0 = data.name;
+          const _errs1 = errors;
+          if (errors === _errs1) {
+            if (typeof data0 === "string") {
+              if (isLonger(data0, 256)) {
+                validate66.errors = [
+                  { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 256 } },
+                ];
+                return false;
+              } else {
+                if (isShorter(data0, 1)) {
+                  validate66.errors = [
+                    { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
+                  ];
+                  return false;
+                }
+              }
+            } else {
+              validate66.errors = [
+                { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
+              ];
+              return false;
+            }
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.version !== undefined) {
+            let data1 = data.version;
+            const _errs3 = errors;
+            if (errors === _errs3) {
+              if (typeof data1 === "string") {
+                if (isLonger(data1, 256)) {
+                  validate66.errors = [
+                    { instancePath: instancePath + "/version", keyword: "maxLength", params: { limit: 256 } },
+                  ];
+                  return false;
+                } else {
+                  if (isShorter(data1, 1)) {
+                    validate66.errors = [
+                      { instancePath: instancePath + "/version", keyword: "minLength", params: { limit: 1 } },
+                    ];
+                    return false;
+                  }
+                }
+              } else {
+                validate66.errors = [
+                  { instancePath: instancePath + "/version", keyword: "type", params: { type: "string" } },
+                ];
+                return false;
+              }
+            }
+            var valid0 = _errs3 === errors;
+          } else {
+            var valid0 = true;
+          }
+        }
+      }
+    } else {
+      validate66.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate66.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateInitializeResult: Validator = validate67;
+const schema33 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["protocolVersion"],
+  properties: {
+    protocolVersion: { type: "string", minLength: 1, maxLength: 64 },
+    capabilities: { type: "object", "x-max-depth": "jsonDepth" },
+    serverInfo: { type: "object", "x-max-depth": "jsonDepth" },
+    instructions: { type: "string" },
+  },
+};
+
+function validate67(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate67.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (data.protocolVersion === undefined && (missing0 = "protocolVersion")) {
+        validate67.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.protocolVersion !== undefined) {
+          let data0 = data.protocolVersion;
+          const _errs1 = errors;
+          if (errors === _errs1) {
+            if (typeof data0 === "string") {
+              if (isLonger(data0, 64)) {
+                validate67.errors = [
+                  { instancePath: instancePath + "/protocolVersion", keyword: "maxLength", params: { limit: 64 } },
+                ];
+                return false;
+              } else {
+                if (isShorter(data0, 1)) {
+                  validate67.errors = [
+                    { instancePath: instancePath + "/protocolVersion", keyword: "minLength", params: { limit: 1 } },
+                  ];
+                  return false;
+                }
+              }
+            } else {
+              validate67.errors = [
+                { instancePath: instancePath + "/protocolVersion", keyword: "type", params: { type: "string" } },
+              ];
+              return false;
+            }
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.capabilities !== undefined) {
+            let data1 = data.capabilities;
+            const _errs3 = errors;
+            if (!(data1 && typeof data1 == "object" && !Array.isArray(data1))) {
+              validate67.errors = [
+                { instancePath: instancePath + "/capabilities", keyword: "type", params: { type: "object" } },
+              ];
+              return false;
+            }
+            if (!func9(data1, 64)) {
+              validate67.errors = [
+                { instancePath: instancePath + "/capabilities", keyword: "x-max-depth", params: { limit: 64 } },
+              ];
+              return false;
+            }
+            var valid0 = _errs3 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.serverInfo !== undefined) {
+              let data2 = data.serverInfo;
+              const _errs5 = errors;
+              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
+                validate67.errors = [
+                  { instancePath: instancePath + "/serverInfo", keyword: "type", params: { type: "object" } },
+                ];
+                return false;
+              }
+              if (!func9(data2, 64)) {
+                validate67.errors = [
+                  { instancePath: instancePath + "/serverInfo", keyword: "x-max-depth", params: { limit: 64 } },
+                ];
+                return false;
+              }
+              var valid0 = _errs5 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.instructions !== undefined) {
+                const _errs7 = errors;
+                if (typeof data.instructions !== "string") {
+                  validate67.errors = [
+                    { instancePath: instancePath + "/instructions", keyword: "type", params: { type: "string" } },
+                  ];
+                  return false;
+                }
+                var valid0 = _errs7 === errors;
+              } else {
+                var valid0 = true;
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate67.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate67.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateInitializedNotification: Validator = validate68;
+const schema34 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["jsonrpc", "method"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    method: { const: "notifications/initialized" },
+    params: { type: "object", "x-max-depth": "jsonDepth" },
+    id: false,
+    result: false,
+    error: false,
+  },
+};
+
+function validate68(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate68.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
+        (data.method === undefined && (missing0 = "method"))
+      ) {
+        validate68.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.jsonrpc !== undefined) {
+          const _errs1 = errors;
+          if ("2.0" !== data.jsonrpc) {
+            validate68.errors = [
+              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.method !== undefined) {
+            const _errs2 = errors;
+            if ("notifications/initialized" !== data.method) {
+              validate68.errors = [
+                {
+                  instancePath: instancePath + "/method",
+                  keyword: "const",
+                  params: { allowedValue: "notifications/initialized" },
+                },
+              ];
+              return false;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.params !== undefined) {
+              let data2 = data.params;
+              const _errs3 = errors;
+              if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
+                validate68.errors = [
+                  { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
+                ];
+                return false;
+              }
+              if (!func9(data2, 64)) {
+                validate68.errors = [
+                  { instancePath: instancePath + "/params", keyword: "x-max-depth", params: { limit: 64 } },
+                ];
+                return false;
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.id !== undefined) {
+                var valid0 = false;
+                validate68.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate68.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate68.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate68.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate68.errors = vErrors;
+  return errors === 0;
+}
+
+export const validatePingRequest: Validator = validate69;
+const schema35 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["jsonrpc", "id", "method"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: { $ref: "#/definitions/RequestId" },
+    method: { const: "ping" },
+    result: false,
+    error: false,
+  },
+};
+
+function validate69(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate69.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
+        (data.id === undefined && (missing0 = "id")) ||
+        (data.method === undefined && (missing0 = "method"))
+      ) {
+        validate69.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.jsonrpc !== undefined) {
+          const _errs1 = errors;
+          if ("2.0" !== data.jsonrpc) {
+            validate69.errors = [
+              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.id !== undefined) {
+            const _errs2 = errors;
+            if (!validate43(data.id, instancePath + "/id")) {
+              vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+              errors = vErrors.length;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.method !== undefined) {
+              const _errs3 = errors;
+              if ("ping" !== data.method) {
+                validate69.errors = [
+                  { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "ping" } },
+                ];
+                return false;
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.result !== undefined) {
+                var valid0 = false;
+                validate69.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                return false;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.error !== undefined) {
+                  var valid0 = false;
+                  validate69.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate69.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate69.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateListToolsRequest: Validator = validate71;
+const schema36 = {
+  type: "object",
+  "x-max-depth": "frameDepth",
+  required: ["jsonrpc", "id", "method"],
+  properties: {
+    jsonrpc: { const: "2.0" },
+    id: { $ref: "#/definitions/RequestId" },
+    method: { const: "tools/list" },
+    params: { type: "object", properties: { cursor: { type: "string", maxLength: 4096 } } },
+    result: false,
+    error: false,
+  },
+};
+
+function validate71(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func9(data, 128)) {
+    validate71.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
+        (data.id === undefined && (missing0 = "id")) ||
+        (data.method === undefined && (missing0 = "method"))
+      ) {
+        validate71.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        return false;
+      } else {
+        if (data.jsonrpc !== undefined) {
+          const _errs1 = errors;
+          if ("2.0" !== data.jsonrpc) {
+            validate71.errors = [
+              { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
+            ];
+            return false;
+          }
+          var valid0 = _errs1 === errors;
+        } else {
+          var valid0 = true;
+        }
+        if (valid0) {
+          if (data.id !== undefined) {
+            const _errs2 = errors;
+            if (!validate43(data.id, instancePath + "/id")) {
+              vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+              errors = vErrors.length;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.method !== undefined) {
+              const _errs3 = errors;
+              if ("tools/list" !== data.method) {
+                validate71.errors = [
+                  { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "tools/list" } },
+                ];
+                return false;
+              }
+              var valid0 = _errs3 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.params !== undefined) {
+                let data3 = data.params;
+                const _errs4 = errors;
+                if (errors === _errs4) {
+                  if (data3 && typeof data3 == "object" && !Array.isArray(data3)) {
+                    if (data3.cursor !== undefined) {
+                      let data4 = data3.cursor;
+                      const _errs6 = errors;
+                      if (errors === _errs6) {
+                        if (typeof data4 === "string") {
+                          if (isLonger(data4, 4096)) {
+                            validate71.errors = [
+                              {
+                                instancePath: instancePath + "/params/cursor",
+                                keyword: "maxLength",
+                                params: { limit: 4096 },
+                              },
+                            ];
+                            return false;
+                          }
+                        } else {
+                          validate71.errors = [
+                            {
+                              instancePath: instancePath + "/params/cursor",
+                              keyword: "type",
+                              params: { type: "string" },
+                            },
+                          ];
+                          return false;
+                        }
+                      }
+                    }
+                  } else {
+                    validate71.errors = [
+                      { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
+                    ];
+                    return false;
+                  }
+                }
+                var valid0 = _errs4 === errors;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.result !== undefined) {
+                  var valid0 = false;
+                  validate71.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  return false;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.error !== undefined) {
+                    var valid0 = false;
+                    validate71.errors = [
+                      { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
+                    ];
+                    return false;
+                  } else {
+                    var valid0 = true;
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate71.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      return false;
+    }
+  }
+  validate71.errors = vErrors;
+  return errors === 0;
+}
+
+export const validateTool: Validator = validate73;
+const schema37 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["name"],
@@ -2924,20 +2440,20 @@ const schema57 = {
     _meta: { type: "object", "x-max-depth": "jsonDepth" },
   },
 };
-const func85 = fitsBytes;
+const func62 = fitsBytes;
 
-function validate47(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate73(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate47.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate73.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.name === undefined && (missing0 = "name")) {
-        validate47.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate73.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.name !== undefined) {
@@ -2946,20 +2462,20 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (isLonger(data0, 1024)) {
-                validate47.errors = [
+                validate73.errors = [
                   { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 1024 } },
                 ];
                 return false;
               } else {
                 if (isShorter(data0, 1)) {
-                  validate47.errors = [
+                  validate73.errors = [
                     { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate47.errors = [
+              validate73.errors = [
                 { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -2974,13 +2490,13 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
             let data1 = data.title;
             const _errs3 = errors;
             if (typeof data1 !== "string") {
-              validate47.errors = [
+              validate73.errors = [
                 { instancePath: instancePath + "/title", keyword: "type", params: { type: "string" } },
               ];
               return false;
             }
-            if (!func85(data1, 16384)) {
-              validate47.errors = [
+            if (!func62(data1, 16384)) {
+              validate73.errors = [
                 { instancePath: instancePath + "/title", keyword: "x-max-bytes", params: { limit: 16384 } },
               ];
               return false;
@@ -2994,13 +2510,13 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
               let data2 = data.description;
               const _errs5 = errors;
               if (typeof data2 !== "string") {
-                validate47.errors = [
+                validate73.errors = [
                   { instancePath: instancePath + "/description", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
               }
-              if (!func85(data2, 16384)) {
-                validate47.errors = [
+              if (!func62(data2, 16384)) {
+                validate73.errors = [
                   { instancePath: instancePath + "/description", keyword: "x-max-bytes", params: { limit: 16384 } },
                 ];
                 return false;
@@ -3014,19 +2530,19 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
                 let data3 = data.inputSchema;
                 const _errs7 = errors;
                 if (!(data3 && typeof data3 == "object" && !Array.isArray(data3))) {
-                  validate47.errors = [
+                  validate73.errors = [
                     { instancePath: instancePath + "/inputSchema", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
                 }
-                if (!func85(data3, 262144)) {
-                  validate47.errors = [
+                if (!func62(data3, 262144)) {
+                  validate73.errors = [
                     { instancePath: instancePath + "/inputSchema", keyword: "x-max-bytes", params: { limit: 262144 } },
                   ];
                   return false;
                 } else {
                   if (!func9(data3, 64)) {
-                    validate47.errors = [
+                    validate73.errors = [
                       { instancePath: instancePath + "/inputSchema", keyword: "x-max-depth", params: { limit: 64 } },
                     ];
                     return false;
@@ -3041,13 +2557,13 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
                   let data4 = data.outputSchema;
                   const _errs9 = errors;
                   if (!(data4 && typeof data4 == "object" && !Array.isArray(data4))) {
-                    validate47.errors = [
+                    validate73.errors = [
                       { instancePath: instancePath + "/outputSchema", keyword: "type", params: { type: "object" } },
                     ];
                     return false;
                   }
-                  if (!func85(data4, 262144)) {
-                    validate47.errors = [
+                  if (!func62(data4, 262144)) {
+                    validate73.errors = [
                       {
                         instancePath: instancePath + "/outputSchema",
                         keyword: "x-max-bytes",
@@ -3057,7 +2573,7 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
                     return false;
                   } else {
                     if (!func9(data4, 64)) {
-                      validate47.errors = [
+                      validate73.errors = [
                         { instancePath: instancePath + "/outputSchema", keyword: "x-max-depth", params: { limit: 64 } },
                       ];
                       return false;
@@ -3072,13 +2588,13 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
                     let data5 = data.annotations;
                     const _errs11 = errors;
                     if (!(data5 && typeof data5 == "object" && !Array.isArray(data5))) {
-                      validate47.errors = [
+                      validate73.errors = [
                         { instancePath: instancePath + "/annotations", keyword: "type", params: { type: "object" } },
                       ];
                       return false;
                     }
                     if (!func9(data5, 64)) {
-                      validate47.errors = [
+                      validate73.errors = [
                         { instancePath: instancePath + "/annotations", keyword: "x-max-depth", params: { limit: 64 } },
                       ];
                       return false;
@@ -3092,13 +2608,13 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
                       let data6 = data._meta;
                       const _errs13 = errors;
                       if (!(data6 && typeof data6 == "object" && !Array.isArray(data6))) {
-                        validate47.errors = [
+                        validate73.errors = [
                           { instancePath: instancePath + "/_meta", keyword: "type", params: { type: "object" } },
                         ];
                         return false;
                       }
                       if (!func9(data6, 64)) {
-                        validate47.errors = [
+                        validate73.errors = [
                           { instancePath: instancePath + "/_meta", keyword: "x-max-depth", params: { limit: 64 } },
                         ];
                         return false;
@@ -3115,16 +2631,16 @@ function validate47(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate47.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate73.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate47.errors = vErrors;
+  validate73.errors = vErrors;
   return errors === 0;
 }
 
-export const validateListToolsResult: Validator = validate48;
-const schema58 = {
+export const validateListToolsResult: Validator = validate74;
+const schema38 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["tools", "unreadable"],
@@ -3135,11 +2651,11 @@ const schema58 = {
   },
 };
 
-function validate48(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate74(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate48.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate74.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -3149,7 +2665,7 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
         (data.tools === undefined && (missing0 = "tools")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate48.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate74.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.tools !== undefined) {
@@ -3158,7 +2674,7 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 500) {
-                validate48.errors = [
+                validate74.errors = [
                   { instancePath: instancePath + "/tools", keyword: "maxItems", params: { limit: 500 } },
                 ];
                 return false;
@@ -3167,15 +2683,8 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
                 const len0 = data0.length;
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs3 = errors;
-                  if (
-                    !validate47(data0[i0], {
-                      instancePath: instancePath + "/tools/" + i0,
-                      parentData: data0,
-                      parentDataProperty: i0,
-                      rootData,
-                    })
-                  ) {
-                    vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+                  if (!validate73(data0[i0], instancePath + "/tools/" + i0)) {
+                    vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs3 === errors;
@@ -3185,7 +2694,7 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
                 }
               }
             } else {
-              validate48.errors = [
+              validate74.errors = [
                 { instancePath: instancePath + "/tools", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -3200,7 +2709,7 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
             let data2 = data.unreadable;
             const _errs4 = errors;
             if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-              validate48.errors = [
+              validate74.errors = [
                 { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
               ];
               return false;
@@ -3208,7 +2717,7 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
             if (errors === _errs4) {
               if (typeof data2 == "number" && isFinite(data2)) {
                 if (data2 > 9007199254740991 || isNaN(data2)) {
-                  validate48.errors = [
+                  validate74.errors = [
                     {
                       instancePath: instancePath + "/unreadable",
                       keyword: "maximum",
@@ -3218,7 +2727,7 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
                   return false;
                 } else {
                   if (data2 < 0 || isNaN(data2)) {
-                    validate48.errors = [
+                    validate74.errors = [
                       {
                         instancePath: instancePath + "/unreadable",
                         keyword: "minimum",
@@ -3241,20 +2750,20 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs6) {
                 if (typeof data3 === "string") {
                   if (isLonger(data3, 4096)) {
-                    validate48.errors = [
+                    validate74.errors = [
                       { instancePath: instancePath + "/nextCursor", keyword: "maxLength", params: { limit: 4096 } },
                     ];
                     return false;
                   } else {
                     if (isShorter(data3, 1)) {
-                      validate48.errors = [
+                      validate74.errors = [
                         { instancePath: instancePath + "/nextCursor", keyword: "minLength", params: { limit: 1 } },
                       ];
                       return false;
                     }
                   }
                 } else {
-                  validate48.errors = [
+                  validate74.errors = [
                     { instancePath: instancePath + "/nextCursor", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -3268,71 +2777,71 @@ function validate48(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate48.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate74.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate48.errors = vErrors;
+  validate74.errors = vErrors;
   return errors === 0;
 }
 
-export const validateListToolsResultUnreadable: Validator = validate50;
-const schema59 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validateListToolsResultUnreadable: Validator = validate76;
+const schema39 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate50(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate76(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate50.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate76.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate50.errors = [
+        validate76.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate50.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate76.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate50.errors = vErrors;
+  validate76.errors = vErrors;
   return errors === 0;
 }
 
-export const validateListToolsResultNextCursor: Validator = validate51;
-const schema60 = { type: "string", minLength: 1, maxLength: 4096 };
+export const validateListToolsResultNextCursor: Validator = validate77;
+const schema40 = { type: "string", minLength: 1, maxLength: 4096 };
 
-function validate51(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate77(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 4096)) {
-        validate51.errors = [{ instancePath, keyword: "maxLength", params: { limit: 4096 } }];
+        validate77.errors = [{ instancePath, keyword: "maxLength", params: { limit: 4096 } }];
         return false;
       } else {
         if (isShorter(data, 1)) {
-          validate51.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate77.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         }
       }
     } else {
-      validate51.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate77.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate51.errors = vErrors;
+  validate77.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallMeta: Validator = validate52;
-const schema61 = {
+export const validateCallMeta: Validator = validate78;
+const schema41 = {
   type: "object",
   "x-max-depth": "frameDepth",
   properties: {
@@ -3345,53 +2854,50 @@ const schema61 = {
     progressToken: { $ref: "#/definitions/RequestId" },
   },
 };
-const schema62 = { type: "string", minLength: 1, pattern: "^\\S([\\s\\S]*\\S)?$", "x-max-bytes": "revisionBytes" };
-const pattern16 = /* @__PURE__ */ new RegExp("^\\S([\\s\\S]*\\S)?$", "u");
+const schema42 = { type: "string", minLength: 1, pattern: "^\\S([\\s\\S]*\\S)?$", "x-max-bytes": "revisionBytes" };
+const pattern9 = /* @__PURE__ */ new RegExp("^\\S([\\s\\S]*\\S)?$", "u");
 
-function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate79(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (!func62(data, 512)) {
+    validate79.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
+    return false;
+  }
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (isShorter(data, 1)) {
+        validate79.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        return false;
+      } else {
+        if (!pattern9.test(data)) {
+          validate79.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
+          return false;
+        }
+      }
+    } else {
+      validate79.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate79.errors = vErrors;
+  return errors === 0;
+}
+
+function validate78(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate52.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate78.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.revision !== undefined) {
-        let data0 = data.revision;
         const _errs1 = errors;
-        const _errs2 = errors;
-        if (!func85(data0, 512)) {
-          validate52.errors = [
-            { instancePath: instancePath + "/revision", keyword: "x-max-bytes", params: { limit: 512 } },
-          ];
-          return false;
-        }
-        if (errors === _errs2) {
-          if (typeof data0 === "string") {
-            if (isShorter(data0, 1)) {
-              validate52.errors = [
-                { instancePath: instancePath + "/revision", keyword: "minLength", params: { limit: 1 } },
-              ];
-              return false;
-            } else {
-              if (!pattern16.test(data0)) {
-                validate52.errors = [
-                  {
-                    instancePath: instancePath + "/revision",
-                    keyword: "pattern",
-                    params: { pattern: "^\\S([\\s\\S]*\\S)?$" },
-                  },
-                ];
-                return false;
-              }
-            }
-          } else {
-            validate52.errors = [
-              { instancePath: instancePath + "/revision", keyword: "type", params: { type: "string" } },
-            ];
-            return false;
-          }
+        if (!validate79(data.revision, instancePath + "/revision")) {
+          vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+          errors = vErrors.length;
         }
         var valid0 = _errs1 === errors;
       } else {
@@ -3400,12 +2906,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (valid0) {
         if (data["human-plus/participant"] !== undefined) {
           let data1 = data["human-plus/participant"];
-          const _errs4 = errors;
-          if (errors === _errs4) {
+          const _errs2 = errors;
+          if (errors === _errs2) {
             if (data1 && typeof data1 == "object" && !Array.isArray(data1)) {
               let missing0;
               if (data1.id === undefined && (missing0 = "id")) {
-                validate52.errors = [
+                validate78.errors = [
                   {
                     instancePath: instancePath + "/human-plus~1participant",
                     keyword: "required",
@@ -3415,57 +2921,14 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 return false;
               } else {
                 if (data1.id !== undefined) {
-                  let data2 = data1.id;
-                  const _errs7 = errors;
-                  if (errors === _errs7) {
-                    if (typeof data2 === "string") {
-                      if (isLonger(data2, 128)) {
-                        validate52.errors = [
-                          {
-                            instancePath: instancePath + "/human-plus~1participant/id",
-                            keyword: "maxLength",
-                            params: { limit: 128 },
-                          },
-                        ];
-                        return false;
-                      } else {
-                        if (isShorter(data2, 1)) {
-                          validate52.errors = [
-                            {
-                              instancePath: instancePath + "/human-plus~1participant/id",
-                              keyword: "minLength",
-                              params: { limit: 1 },
-                            },
-                          ];
-                          return false;
-                        } else {
-                          if (!pattern1.test(data2)) {
-                            validate52.errors = [
-                              {
-                                instancePath: instancePath + "/human-plus~1participant/id",
-                                keyword: "pattern",
-                                params: { pattern: "^[!-~]*$" },
-                              },
-                            ];
-                            return false;
-                          }
-                        }
-                      }
-                    } else {
-                      validate52.errors = [
-                        {
-                          instancePath: instancePath + "/human-plus~1participant/id",
-                          keyword: "type",
-                          params: { type: "string" },
-                        },
-                      ];
-                      return false;
-                    }
+                  if (!validate34(data1.id, instancePath + "/human-plus~1participant/id")) {
+                    vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+                    errors = vErrors.length;
                   }
                 }
               }
             } else {
-              validate52.errors = [
+              validate78.errors = [
                 {
                   instancePath: instancePath + "/human-plus~1participant",
                   keyword: "type",
@@ -3475,90 +2938,41 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               return false;
             }
           }
-          var valid0 = _errs4 === errors;
+          var valid0 = _errs2 === errors;
         } else {
           var valid0 = true;
         }
         if (valid0) {
           if (data.progressToken !== undefined) {
-            let data3 = data.progressToken;
-            const _errs9 = errors;
-            const _errs10 = errors;
-            if (
-              typeof data3 !== "string" &&
-              !(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))
-            ) {
-              validate52.errors = [
-                { instancePath: instancePath + "/progressToken", keyword: "type", params: { type: schema32.type } },
-              ];
-              return false;
+            const _errs5 = errors;
+            if (!validate43(data.progressToken, instancePath + "/progressToken")) {
+              vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+              errors = vErrors.length;
             }
-            if (errors === _errs10) {
-              if (typeof data3 == "number" && isFinite(data3)) {
-                if (data3 > 9007199254740991 || isNaN(data3)) {
-                  validate52.errors = [
-                    {
-                      instancePath: instancePath + "/progressToken",
-                      keyword: "maximum",
-                      params: { comparison: "<=", limit: 9007199254740991 },
-                    },
-                  ];
-                  return false;
-                } else {
-                  if (data3 < -9007199254740991 || isNaN(data3)) {
-                    validate52.errors = [
-                      {
-                        instancePath: instancePath + "/progressToken",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  }
-                }
-              }
-              if (errors === _errs10) {
-                if (typeof data3 === "string") {
-                  if (isLonger(data3, 128)) {
-                    validate52.errors = [
-                      { instancePath: instancePath + "/progressToken", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data3, 1)) {
-                      validate52.errors = [
-                        { instancePath: instancePath + "/progressToken", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
-            }
-            var valid0 = _errs9 === errors;
+            var valid0 = _errs5 === errors;
           } else {
             var valid0 = true;
           }
         }
       }
     } else {
-      validate52.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate78.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate52.errors = vErrors;
+  validate78.errors = vErrors;
   return errors === 0;
 }
 
-export const validateResultMeta: Validator = validate53;
-const schema65 = {
+export const validateResultMeta: Validator = validate83;
+const schema43 = {
   type: "object",
   properties: {
     revision: { $ref: "#/definitions/Revision" },
     "human-plus/proposal": { $ref: "#/definitions/ProposalReceipt" },
   },
 };
-const schema67 = {
+const schema44 = {
   type: "object",
   required: ["id", "state"],
   properties: {
@@ -3567,48 +2981,51 @@ const schema67 = {
     expiresInMs: { type: "integer", minimum: 0, maximum: 9007199254740991 },
   },
 };
-const schema68 = { type: "string", minLength: 16, maxLength: 128, pattern: "^[!-~]*$" };
+const schema45 = { type: "string", minLength: 16, maxLength: 128, pattern: "^[!-~]*$" };
 
-function validate54(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate86(data, instancePath = "") {
+  let vErrors = null;
+  let errors = 0;
+  if (errors === 0) {
+    if (typeof data === "string") {
+      if (isLonger(data, 128)) {
+        validate86.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        return false;
+      } else {
+        if (isShorter(data, 16)) {
+          validate86.errors = [{ instancePath, keyword: "minLength", params: { limit: 16 } }];
+          return false;
+        } else {
+          if (!pattern1.test(data)) {
+            validate86.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
+            return false;
+          }
+        }
+      }
+    } else {
+      validate86.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      return false;
+    }
+  }
+  validate86.errors = vErrors;
+  return errors === 0;
+}
+
+function validate85(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.id === undefined && (missing0 = "id")) || (data.state === undefined && (missing0 = "state"))) {
-        validate54.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate85.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.id !== undefined) {
-          let data0 = data.id;
           const _errs1 = errors;
-          const _errs2 = errors;
-          if (errors === _errs2) {
-            if (typeof data0 === "string") {
-              if (isLonger(data0, 128)) {
-                validate54.errors = [
-                  { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                ];
-                return false;
-              } else {
-                if (isShorter(data0, 16)) {
-                  validate54.errors = [
-                    { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 16 } },
-                  ];
-                  return false;
-                } else {
-                  if (!pattern1.test(data0)) {
-                    validate54.errors = [
-                      { instancePath: instancePath + "/id", keyword: "pattern", params: { pattern: "^[!-~]*$" } },
-                    ];
-                    return false;
-                  }
-                }
-              }
-            } else {
-              validate54.errors = [{ instancePath: instancePath + "/id", keyword: "type", params: { type: "string" } }];
-              return false;
-            }
+          if (!validate86(data.id, instancePath + "/id")) {
+            vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+            errors = vErrors.length;
           }
           var valid0 = _errs1 === errors;
         } else {
@@ -3616,31 +3033,31 @@ function validate54(data, { instancePath = "", parentData, parentDataProperty, r
         }
         if (valid0) {
           if (data.state !== undefined) {
-            const _errs4 = errors;
+            const _errs2 = errors;
             if ("proposed" !== data.state) {
-              validate54.errors = [
+              validate85.errors = [
                 { instancePath: instancePath + "/state", keyword: "const", params: { allowedValue: "proposed" } },
               ];
               return false;
             }
-            var valid0 = _errs4 === errors;
+            var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
           }
           if (valid0) {
             if (data.expiresInMs !== undefined) {
               let data2 = data.expiresInMs;
-              const _errs5 = errors;
+              const _errs3 = errors;
               if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                validate54.errors = [
+                validate85.errors = [
                   { instancePath: instancePath + "/expiresInMs", keyword: "type", params: { type: "integer" } },
                 ];
                 return false;
               }
-              if (errors === _errs5) {
+              if (errors === _errs3) {
                 if (typeof data2 == "number" && isFinite(data2)) {
                   if (data2 > 9007199254740991 || isNaN(data2)) {
-                    validate54.errors = [
+                    validate85.errors = [
                       {
                         instancePath: instancePath + "/expiresInMs",
                         keyword: "maximum",
@@ -3650,7 +3067,7 @@ function validate54(data, { instancePath = "", parentData, parentDataProperty, r
                     return false;
                   } else {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate54.errors = [
+                      validate85.errors = [
                         {
                           instancePath: instancePath + "/expiresInMs",
                           keyword: "minimum",
@@ -3662,7 +3079,7 @@ function validate54(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               }
-              var valid0 = _errs5 === errors;
+              var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
@@ -3670,54 +3087,24 @@ function validate54(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate54.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate85.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate54.errors = vErrors;
+  validate85.errors = vErrors;
   return errors === 0;
 }
 
-function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate83(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.revision !== undefined) {
-        let data0 = data.revision;
         const _errs1 = errors;
-        const _errs2 = errors;
-        if (!func85(data0, 512)) {
-          validate53.errors = [
-            { instancePath: instancePath + "/revision", keyword: "x-max-bytes", params: { limit: 512 } },
-          ];
-          return false;
-        }
-        if (errors === _errs2) {
-          if (typeof data0 === "string") {
-            if (isShorter(data0, 1)) {
-              validate53.errors = [
-                { instancePath: instancePath + "/revision", keyword: "minLength", params: { limit: 1 } },
-              ];
-              return false;
-            } else {
-              if (!pattern16.test(data0)) {
-                validate53.errors = [
-                  {
-                    instancePath: instancePath + "/revision",
-                    keyword: "pattern",
-                    params: { pattern: "^\\S([\\s\\S]*\\S)?$" },
-                  },
-                ];
-                return false;
-              }
-            }
-          } else {
-            validate53.errors = [
-              { instancePath: instancePath + "/revision", keyword: "type", params: { type: "string" } },
-            ];
-            return false;
-          }
+        if (!validate79(data.revision, instancePath + "/revision")) {
+          vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+          errors = vErrors.length;
         }
         var valid0 = _errs1 === errors;
       } else {
@@ -3725,104 +3112,72 @@ function validate53(data, { instancePath = "", parentData, parentDataProperty, r
       }
       if (valid0) {
         if (data["human-plus/proposal"] !== undefined) {
-          const _errs4 = errors;
-          if (
-            !validate54(data["human-plus/proposal"], {
-              instancePath: instancePath + "/human-plus~1proposal",
-              parentData: data,
-              parentDataProperty: "human-plus/proposal",
-              rootData,
-            })
-          ) {
-            vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+          const _errs2 = errors;
+          if (!validate85(data["human-plus/proposal"], instancePath + "/human-plus~1proposal")) {
+            vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
             errors = vErrors.length;
           }
-          var valid0 = _errs4 === errors;
+          var valid0 = _errs2 === errors;
         } else {
           var valid0 = true;
         }
       }
     } else {
-      validate53.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate83.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate53.errors = vErrors;
+  validate83.errors = vErrors;
   return errors === 0;
 }
 
-export const validateProposalId: Validator = validate56;
+export const validateProposalId: Validator = validate89;
 
-function validate56(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate89(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 128)) {
-        validate56.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
+        validate89.errors = [{ instancePath, keyword: "maxLength", params: { limit: 128 } }];
         return false;
       } else {
         if (isShorter(data, 16)) {
-          validate56.errors = [{ instancePath, keyword: "minLength", params: { limit: 16 } }];
+          validate89.errors = [{ instancePath, keyword: "minLength", params: { limit: 16 } }];
           return false;
         } else {
           if (!pattern1.test(data)) {
-            validate56.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
+            validate89.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[!-~]*$" } }];
             return false;
           }
         }
       }
     } else {
-      validate56.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate89.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate56.errors = vErrors;
+  validate89.errors = vErrors;
   return errors === 0;
 }
 
-export const validateProposalReceipt: Validator = validate57;
+export const validateProposalReceipt: Validator = validate90;
 
-function validate57(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate90(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.id === undefined && (missing0 = "id")) || (data.state === undefined && (missing0 = "state"))) {
-        validate57.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate90.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.id !== undefined) {
-          let data0 = data.id;
           const _errs1 = errors;
-          const _errs2 = errors;
-          if (errors === _errs2) {
-            if (typeof data0 === "string") {
-              if (isLonger(data0, 128)) {
-                validate57.errors = [
-                  { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                ];
-                return false;
-              } else {
-                if (isShorter(data0, 16)) {
-                  validate57.errors = [
-                    { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 16 } },
-                  ];
-                  return false;
-                } else {
-                  if (!pattern1.test(data0)) {
-                    validate57.errors = [
-                      { instancePath: instancePath + "/id", keyword: "pattern", params: { pattern: "^[!-~]*$" } },
-                    ];
-                    return false;
-                  }
-                }
-              }
-            } else {
-              validate57.errors = [{ instancePath: instancePath + "/id", keyword: "type", params: { type: "string" } }];
-              return false;
-            }
+          if (!validate86(data.id, instancePath + "/id")) {
+            vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+            errors = vErrors.length;
           }
           var valid0 = _errs1 === errors;
         } else {
@@ -3830,31 +3185,31 @@ function validate57(data, { instancePath = "", parentData, parentDataProperty, r
         }
         if (valid0) {
           if (data.state !== undefined) {
-            const _errs4 = errors;
+            const _errs2 = errors;
             if ("proposed" !== data.state) {
-              validate57.errors = [
+              validate90.errors = [
                 { instancePath: instancePath + "/state", keyword: "const", params: { allowedValue: "proposed" } },
               ];
               return false;
             }
-            var valid0 = _errs4 === errors;
+            var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
           }
           if (valid0) {
             if (data.expiresInMs !== undefined) {
               let data2 = data.expiresInMs;
-              const _errs5 = errors;
+              const _errs3 = errors;
               if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                validate57.errors = [
+                validate90.errors = [
                   { instancePath: instancePath + "/expiresInMs", keyword: "type", params: { type: "integer" } },
                 ];
                 return false;
               }
-              if (errors === _errs5) {
+              if (errors === _errs3) {
                 if (typeof data2 == "number" && isFinite(data2)) {
                   if (data2 > 9007199254740991 || isNaN(data2)) {
-                    validate57.errors = [
+                    validate90.errors = [
                       {
                         instancePath: instancePath + "/expiresInMs",
                         keyword: "maximum",
@@ -3864,7 +3219,7 @@ function validate57(data, { instancePath = "", parentData, parentDataProperty, r
                     return false;
                   } else {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate57.errors = [
+                      validate90.errors = [
                         {
                           instancePath: instancePath + "/expiresInMs",
                           keyword: "minimum",
@@ -3876,7 +3231,7 @@ function validate57(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               }
-              var valid0 = _errs5 === errors;
+              var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
@@ -3884,30 +3239,30 @@ function validate57(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate57.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate90.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate57.errors = vErrors;
+  validate90.errors = vErrors;
   return errors === 0;
 }
 
-export const validateProposalState: Validator = validate58;
-const schema72 = { enum: ["accepted", "rejected", "expired", "stale"] };
+export const validateProposalState: Validator = validate92;
+const schema48 = { enum: ["accepted", "rejected", "expired", "stale"] };
 
-function validate58(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate92(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(data === "accepted" || data === "rejected" || data === "expired" || data === "stale")) {
-    validate58.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema72.enum } }];
+    validate92.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema48.enum } }];
     return false;
   }
-  validate58.errors = vErrors;
+  validate92.errors = vErrors;
   return errors === 0;
 }
 
-export const validateProposalOutcome: Validator = validate59;
-const schema73 = {
+export const validateProposalOutcome: Validator = validate93;
+const schema49 = {
   type: "object",
   required: ["id", "state"],
   properties: {
@@ -3917,46 +3272,21 @@ const schema73 = {
   },
 };
 
-function validate59(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate93(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.id === undefined && (missing0 = "id")) || (data.state === undefined && (missing0 = "state"))) {
-        validate59.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate93.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.id !== undefined) {
-          let data0 = data.id;
           const _errs1 = errors;
-          const _errs2 = errors;
-          if (errors === _errs2) {
-            if (typeof data0 === "string") {
-              if (isLonger(data0, 128)) {
-                validate59.errors = [
-                  { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                ];
-                return false;
-              } else {
-                if (isShorter(data0, 16)) {
-                  validate59.errors = [
-                    { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 16 } },
-                  ];
-                  return false;
-                } else {
-                  if (!pattern1.test(data0)) {
-                    validate59.errors = [
-                      { instancePath: instancePath + "/id", keyword: "pattern", params: { pattern: "^[!-~]*$" } },
-                    ];
-                    return false;
-                  }
-                }
-              }
-            } else {
-              validate59.errors = [{ instancePath: instancePath + "/id", keyword: "type", params: { type: "string" } }];
-              return false;
-            }
+          if (!validate86(data.id, instancePath + "/id")) {
+            vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+            errors = vErrors.length;
           }
           var valid0 = _errs1 === errors;
         } else {
@@ -3964,38 +3294,35 @@ function validate59(data, { instancePath = "", parentData, parentDataProperty, r
         }
         if (valid0) {
           if (data.state !== undefined) {
-            let data1 = data.state;
-            const _errs4 = errors;
-            if (!(data1 === "accepted" || data1 === "rejected" || data1 === "expired" || data1 === "stale")) {
-              validate59.errors = [
-                { instancePath: instancePath + "/state", keyword: "enum", params: { allowedValues: schema72.enum } },
-              ];
-              return false;
+            const _errs2 = errors;
+            if (!validate92(data.state, instancePath + "/state")) {
+              vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+              errors = vErrors.length;
             }
-            var valid0 = _errs4 === errors;
+            var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
           }
           if (valid0) {
             if (data.reason !== undefined) {
               let data2 = data.reason;
-              const _errs6 = errors;
-              if (errors === _errs6) {
+              const _errs3 = errors;
+              if (errors === _errs3) {
                 if (typeof data2 === "string") {
                   if (isLonger(data2, 1024)) {
-                    validate59.errors = [
+                    validate93.errors = [
                       { instancePath: instancePath + "/reason", keyword: "maxLength", params: { limit: 1024 } },
                     ];
                     return false;
                   }
                 } else {
-                  validate59.errors = [
+                  validate93.errors = [
                     { instancePath: instancePath + "/reason", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
                 }
               }
-              var valid0 = _errs6 === errors;
+              var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
@@ -4003,16 +3330,16 @@ function validate59(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate59.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate93.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate59.errors = vErrors;
+  validate93.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolRequest: Validator = validate60;
-const schema76 = {
+export const validateCallToolRequest: Validator = validate96;
+const schema50 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "id", "method", "params"],
@@ -4033,7 +3360,7 @@ const schema76 = {
     error: false,
   },
 };
-const schema78 = {
+const schema51 = {
   type: "string",
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$",
   "x-reserved-endings": {
@@ -4074,46 +3401,46 @@ const schema78 = {
     ],
   },
 };
-const schema79 = {
+const schema52 = {
   words: ["confirm", "reject", "accept", "approve", "deny"],
   separators: "_.:-",
   hump: true,
   strip:
     "\u0000\t\n\u000b\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u3000\ufeff",
 };
-const pattern23 = /* @__PURE__ */ new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$", "u");
-const func119 = isReserved;
+const pattern12 = /* @__PURE__ */ new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$", "u");
+const func84 = isReserved;
 
-function validate61(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate98(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
-      if (!pattern23.test(data)) {
-        validate61.errors = [
+      if (!pattern12.test(data)) {
+        validate98.errors = [
           { instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$" } },
         ];
         return false;
       } else {
-        if (func119(data, schema79)) {
-          validate61.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
+        if (func84(data, schema52)) {
+          validate98.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
           return false;
         }
       }
     } else {
-      validate61.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate98.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate61.errors = vErrors;
+  validate98.errors = vErrors;
   return errors === 0;
 }
 
-function validate60(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate96(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate60.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate96.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4125,13 +3452,13 @@ function validate60(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate60.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate96.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate60.errors = [
+            validate96.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -4142,59 +3469,10 @@ function validate60(data, { instancePath = "", parentData, parentDataProperty, r
         }
         if (valid0) {
           if (data.id !== undefined) {
-            let data1 = data.id;
             const _errs2 = errors;
-            const _errs3 = errors;
-            if (
-              typeof data1 !== "string" &&
-              !(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))
-            ) {
-              validate60.errors = [
-                { instancePath: instancePath + "/id", keyword: "type", params: { type: schema32.type } },
-              ];
-              return false;
-            }
-            if (errors === _errs3) {
-              if (typeof data1 == "number" && isFinite(data1)) {
-                if (data1 > 9007199254740991 || isNaN(data1)) {
-                  validate60.errors = [
-                    {
-                      instancePath: instancePath + "/id",
-                      keyword: "maximum",
-                      params: { comparison: "<=", limit: 9007199254740991 },
-                    },
-                  ];
-                  return false;
-                } else {
-                  if (data1 < -9007199254740991 || isNaN(data1)) {
-                    validate60.errors = [
-                      {
-                        instancePath: instancePath + "/id",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -9007199254740991 },
-                      },
-                    ];
-                    return false;
-                  }
-                }
-              }
-              if (errors === _errs3) {
-                if (typeof data1 === "string") {
-                  if (isLonger(data1, 128)) {
-                    validate60.errors = [
-                      { instancePath: instancePath + "/id", keyword: "maxLength", params: { limit: 128 } },
-                    ];
-                    return false;
-                  } else {
-                    if (isShorter(data1, 1)) {
-                      validate60.errors = [
-                        { instancePath: instancePath + "/id", keyword: "minLength", params: { limit: 1 } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              }
+            if (!validate43(data.id, instancePath + "/id")) {
+              vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+              errors = vErrors.length;
             }
             var valid0 = _errs2 === errors;
           } else {
@@ -4202,26 +3480,26 @@ function validate60(data, { instancePath = "", parentData, parentDataProperty, r
           }
           if (valid0) {
             if (data.method !== undefined) {
-              const _errs5 = errors;
+              const _errs3 = errors;
               if ("tools/call" !== data.method) {
-                validate60.errors = [
+                validate96.errors = [
                   { instancePath: instancePath + "/method", keyword: "const", params: { allowedValue: "tools/call" } },
                 ];
                 return false;
               }
-              var valid0 = _errs5 === errors;
+              var valid0 = _errs3 === errors;
             } else {
               var valid0 = true;
             }
             if (valid0) {
               if (data.params !== undefined) {
                 let data3 = data.params;
-                const _errs6 = errors;
-                if (errors === _errs6) {
+                const _errs4 = errors;
+                if (errors === _errs4) {
                   if (data3 && typeof data3 == "object" && !Array.isArray(data3)) {
                     let missing1;
                     if (data3.name === undefined && (missing1 = "name")) {
-                      validate60.errors = [
+                      validate96.errors = [
                         {
                           instancePath: instancePath + "/params",
                           keyword: "required",
@@ -4231,28 +3509,21 @@ function validate60(data, { instancePath = "", parentData, parentDataProperty, r
                       return false;
                     } else {
                       if (data3.name !== undefined) {
-                        const _errs8 = errors;
-                        if (
-                          !validate61(data3.name, {
-                            instancePath: instancePath + "/params/name",
-                            parentData: data3,
-                            parentDataProperty: "name",
-                            rootData,
-                          })
-                        ) {
-                          vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+                        const _errs6 = errors;
+                        if (!validate98(data3.name, instancePath + "/params/name")) {
+                          vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
                           errors = vErrors.length;
                         }
-                        var valid2 = _errs8 === errors;
+                        var valid1 = _errs6 === errors;
                       } else {
-                        var valid2 = true;
+                        var valid1 = true;
                       }
-                      if (valid2) {
+                      if (valid1) {
                         if (data3.arguments !== undefined) {
                           let data5 = data3.arguments;
-                          const _errs9 = errors;
+                          const _errs7 = errors;
                           if (!(data5 && typeof data5 == "object" && !Array.isArray(data5))) {
-                            validate60.errors = [
+                            validate96.errors = [
                               {
                                 instancePath: instancePath + "/params/arguments",
                                 keyword: "type",
@@ -4262,7 +3533,7 @@ function validate60(data, { instancePath = "", parentData, parentDataProperty, r
                             return false;
                           }
                           if (!func9(data5, 64)) {
-                            validate60.errors = [
+                            validate96.errors = [
                               {
                                 instancePath: instancePath + "/params/arguments",
                                 keyword: "x-max-depth",
@@ -4271,46 +3542,39 @@ function validate60(data, { instancePath = "", parentData, parentDataProperty, r
                             ];
                             return false;
                           }
-                          var valid2 = _errs9 === errors;
+                          var valid1 = _errs7 === errors;
                         } else {
-                          var valid2 = true;
+                          var valid1 = true;
                         }
-                        if (valid2) {
+                        if (valid1) {
                           if (data3._meta !== undefined) {
-                            const _errs11 = errors;
-                            if (
-                              !validate52(data3._meta, {
-                                instancePath: instancePath + "/params/_meta",
-                                parentData: data3,
-                                parentDataProperty: "_meta",
-                                rootData,
-                              })
-                            ) {
-                              vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+                            const _errs9 = errors;
+                            if (!validate78(data3._meta, instancePath + "/params/_meta")) {
+                              vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
                               errors = vErrors.length;
                             }
-                            var valid2 = _errs11 === errors;
+                            var valid1 = _errs9 === errors;
                           } else {
-                            var valid2 = true;
+                            var valid1 = true;
                           }
                         }
                       }
                     }
                   } else {
-                    validate60.errors = [
+                    validate96.errors = [
                       { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                     ];
                     return false;
                   }
                 }
-                var valid0 = _errs6 === errors;
+                var valid0 = _errs4 === errors;
               } else {
                 var valid0 = true;
               }
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate60.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  validate96.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
                   return false;
                 } else {
                   var valid0 = true;
@@ -4318,7 +3582,7 @@ function validate60(data, { instancePath = "", parentData, parentDataProperty, r
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate60.errors = [
+                    validate96.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -4332,40 +3596,40 @@ function validate60(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate60.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate96.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate60.errors = vErrors;
+  validate96.errors = vErrors;
   return errors === 0;
 }
 
-export const validateTextContent: Validator = validate64;
-const schema80 = {
+export const validateTextContent: Validator = validate101;
+const schema53 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "text"],
   properties: { type: { const: "text" }, text: { type: "string" } },
 };
 
-function validate64(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate101(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate64.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate101.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.type === undefined && (missing0 = "type")) || (data.text === undefined && (missing0 = "text"))) {
-        validate64.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate101.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("text" !== data.type) {
-            validate64.errors = [
+            validate101.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "text" } },
             ];
             return false;
@@ -4378,7 +3642,7 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.text !== undefined) {
             const _errs2 = errors;
             if (typeof data.text !== "string") {
-              validate64.errors = [
+              validate101.errors = [
                 { instancePath: instancePath + "/text", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -4390,27 +3654,27 @@ function validate64(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate64.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate101.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate64.errors = vErrors;
+  validate101.errors = vErrors;
   return errors === 0;
 }
 
-export const validateImageContent: Validator = validate65;
-const schema81 = {
+export const validateImageContent: Validator = validate102;
+const schema54 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "data", "mimeType"],
   properties: { type: { const: "image" }, data: { type: "string" }, mimeType: { type: "string", maxLength: 256 } },
 };
 
-function validate65(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate102(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate65.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate102.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4421,13 +3685,13 @@ function validate65(data, { instancePath = "", parentData, parentDataProperty, r
         (data.data === undefined && (missing0 = "data")) ||
         (data.mimeType === undefined && (missing0 = "mimeType"))
       ) {
-        validate65.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate102.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("image" !== data.type) {
-            validate65.errors = [
+            validate102.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "image" } },
             ];
             return false;
@@ -4440,7 +3704,7 @@ function validate65(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.data !== undefined) {
             const _errs2 = errors;
             if (typeof data.data !== "string") {
-              validate65.errors = [
+              validate102.errors = [
                 { instancePath: instancePath + "/data", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -4456,13 +3720,13 @@ function validate65(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs4) {
                 if (typeof data2 === "string") {
                   if (isLonger(data2, 256)) {
-                    validate65.errors = [
+                    validate102.errors = [
                       { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
                     ];
                     return false;
                   }
                 } else {
-                  validate65.errors = [
+                  validate102.errors = [
                     { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -4476,27 +3740,27 @@ function validate65(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate65.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate102.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate65.errors = vErrors;
+  validate102.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAudioContent: Validator = validate66;
-const schema82 = {
+export const validateAudioContent: Validator = validate103;
+const schema55 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "data", "mimeType"],
   properties: { type: { const: "audio" }, data: { type: "string" }, mimeType: { type: "string", maxLength: 256 } },
 };
 
-function validate66(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate103(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate66.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate103.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4507,13 +3771,13 @@ function validate66(data, { instancePath = "", parentData, parentDataProperty, r
         (data.data === undefined && (missing0 = "data")) ||
         (data.mimeType === undefined && (missing0 = "mimeType"))
       ) {
-        validate66.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate103.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("audio" !== data.type) {
-            validate66.errors = [
+            validate103.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "audio" } },
             ];
             return false;
@@ -4526,7 +3790,7 @@ function validate66(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.data !== undefined) {
             const _errs2 = errors;
             if (typeof data.data !== "string") {
-              validate66.errors = [
+              validate103.errors = [
                 { instancePath: instancePath + "/data", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -4542,13 +3806,13 @@ function validate66(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs4) {
                 if (typeof data2 === "string") {
                   if (isLonger(data2, 256)) {
-                    validate66.errors = [
+                    validate103.errors = [
                       { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
                     ];
                     return false;
                   }
                 } else {
-                  validate66.errors = [
+                  validate103.errors = [
                     { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -4562,16 +3826,16 @@ function validate66(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate66.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate103.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate66.errors = vErrors;
+  validate103.errors = vErrors;
   return errors === 0;
 }
 
-export const validateResourceLink: Validator = validate67;
-const schema83 = {
+export const validateResourceLink: Validator = validate104;
+const schema56 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "uri"],
@@ -4584,24 +3848,24 @@ const schema83 = {
   },
 };
 
-function validate67(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate104(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate67.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate104.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.type === undefined && (missing0 = "type")) || (data.uri === undefined && (missing0 = "uri"))) {
-        validate67.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate104.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("resource_link" !== data.type) {
-            validate67.errors = [
+            validate104.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "resource_link" } },
             ];
             return false;
@@ -4617,13 +3881,13 @@ function validate67(data, { instancePath = "", parentData, parentDataProperty, r
             if (errors === _errs2) {
               if (typeof data1 === "string") {
                 if (isLonger(data1, 8192)) {
-                  validate67.errors = [
+                  validate104.errors = [
                     { instancePath: instancePath + "/uri", keyword: "maxLength", params: { limit: 8192 } },
                   ];
                   return false;
                 }
               } else {
-                validate67.errors = [
+                validate104.errors = [
                   { instancePath: instancePath + "/uri", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
@@ -4640,13 +3904,13 @@ function validate67(data, { instancePath = "", parentData, parentDataProperty, r
               if (errors === _errs4) {
                 if (typeof data2 === "string") {
                   if (isLonger(data2, 1024)) {
-                    validate67.errors = [
+                    validate104.errors = [
                       { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 1024 } },
                     ];
                     return false;
                   }
                 } else {
-                  validate67.errors = [
+                  validate104.errors = [
                     { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -4661,13 +3925,13 @@ function validate67(data, { instancePath = "", parentData, parentDataProperty, r
                 let data3 = data.description;
                 const _errs6 = errors;
                 if (typeof data3 !== "string") {
-                  validate67.errors = [
+                  validate104.errors = [
                     { instancePath: instancePath + "/description", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
                 }
-                if (!func85(data3, 16384)) {
-                  validate67.errors = [
+                if (!func62(data3, 16384)) {
+                  validate104.errors = [
                     { instancePath: instancePath + "/description", keyword: "x-max-bytes", params: { limit: 16384 } },
                   ];
                   return false;
@@ -4683,13 +3947,13 @@ function validate67(data, { instancePath = "", parentData, parentDataProperty, r
                   if (errors === _errs8) {
                     if (typeof data4 === "string") {
                       if (isLonger(data4, 256)) {
-                        validate67.errors = [
+                        validate104.errors = [
                           { instancePath: instancePath + "/mimeType", keyword: "maxLength", params: { limit: 256 } },
                         ];
                         return false;
                       }
                     } else {
-                      validate67.errors = [
+                      validate104.errors = [
                         { instancePath: instancePath + "/mimeType", keyword: "type", params: { type: "string" } },
                       ];
                       return false;
@@ -4705,16 +3969,16 @@ function validate67(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate67.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate104.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate67.errors = vErrors;
+  validate104.errors = vErrors;
   return errors === 0;
 }
 
-export const validateEmbeddedResource: Validator = validate68;
-const schema84 = {
+export const validateEmbeddedResource: Validator = validate105;
+const schema57 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["type", "resource"],
@@ -4733,11 +3997,11 @@ const schema84 = {
   },
 };
 
-function validate68(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate105(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate68.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate105.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -4747,13 +4011,13 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
         (data.type === undefined && (missing0 = "type")) ||
         (data.resource === undefined && (missing0 = "resource"))
       ) {
-        validate68.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate105.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.type !== undefined) {
           const _errs1 = errors;
           if ("resource" !== data.type) {
-            validate68.errors = [
+            validate105.errors = [
               { instancePath: instancePath + "/type", keyword: "const", params: { allowedValue: "resource" } },
             ];
             return false;
@@ -4770,7 +4034,7 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
               if (data1 && typeof data1 == "object" && !Array.isArray(data1)) {
                 let missing1;
                 if (data1.uri === undefined && (missing1 = "uri")) {
-                  validate68.errors = [
+                  validate105.errors = [
                     {
                       instancePath: instancePath + "/resource",
                       keyword: "required",
@@ -4785,7 +4049,7 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
                     if (errors === _errs4) {
                       if (typeof data2 === "string") {
                         if (isLonger(data2, 8192)) {
-                          validate68.errors = [
+                          validate105.errors = [
                             {
                               instancePath: instancePath + "/resource/uri",
                               keyword: "maxLength",
@@ -4795,7 +4059,7 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
                           return false;
                         }
                       } else {
-                        validate68.errors = [
+                        validate105.errors = [
                           { instancePath: instancePath + "/resource/uri", keyword: "type", params: { type: "string" } },
                         ];
                         return false;
@@ -4812,7 +4076,7 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
                       if (errors === _errs6) {
                         if (typeof data3 === "string") {
                           if (isLonger(data3, 256)) {
-                            validate68.errors = [
+                            validate105.errors = [
                               {
                                 instancePath: instancePath + "/resource/mimeType",
                                 keyword: "maxLength",
@@ -4822,7 +4086,7 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
                             return false;
                           }
                         } else {
-                          validate68.errors = [
+                          validate105.errors = [
                             {
                               instancePath: instancePath + "/resource/mimeType",
                               keyword: "type",
@@ -4840,7 +4104,7 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
                       if (data1.text !== undefined) {
                         const _errs8 = errors;
                         if (typeof data1.text !== "string") {
-                          validate68.errors = [
+                          validate105.errors = [
                             {
                               instancePath: instancePath + "/resource/text",
                               keyword: "type",
@@ -4857,7 +4121,7 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
                         if (data1.blob !== undefined) {
                           const _errs10 = errors;
                           if (typeof data1.blob !== "string") {
-                            validate68.errors = [
+                            validate105.errors = [
                               {
                                 instancePath: instancePath + "/resource/blob",
                                 keyword: "type",
@@ -4875,7 +4139,7 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                validate68.errors = [
+                validate105.errors = [
                   { instancePath: instancePath + "/resource", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
@@ -4888,16 +4152,16 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate68.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate105.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate68.errors = vErrors;
+  validate105.errors = vErrors;
   return errors === 0;
 }
 
-export const validateContentPart: Validator = validate69;
-const schema85 = {
+export const validateContentPart: Validator = validate106;
+const schema58 = {
   oneOf: [
     { $ref: "#/definitions/TextContent" },
     { $ref: "#/definitions/ImageContent" },
@@ -4907,15 +4171,15 @@ const schema85 = {
   ],
 };
 
-function validate69(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate106(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   const _errs0 = errors;
   let valid0 = false;
   let passing0 = null;
   const _errs1 = errors;
-  if (!validate64(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+  if (!validate101(data, instancePath)) {
+    vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
     errors = vErrors.length;
   }
   var _valid0 = _errs1 === errors;
@@ -4924,8 +4188,8 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
     passing0 = 0;
   }
   const _errs2 = errors;
-  if (!validate65(data, { instancePath, parentData, parentDataProperty, rootData })) {
-    vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+  if (!validate102(data, instancePath)) {
+    vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
     errors = vErrors.length;
   }
   var _valid0 = _errs2 === errors;
@@ -4938,8 +4202,8 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
       passing0 = 1;
     }
     const _errs3 = errors;
-    if (!validate66(data, { instancePath, parentData, parentDataProperty, rootData })) {
-      vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+    if (!validate103(data, instancePath)) {
+      vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
       errors = vErrors.length;
     }
     var _valid0 = _errs3 === errors;
@@ -4952,8 +4216,8 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
         passing0 = 2;
       }
       const _errs4 = errors;
-      if (!validate67(data, { instancePath, parentData, parentDataProperty, rootData })) {
-        vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
+      if (!validate104(data, instancePath)) {
+        vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
         errors = vErrors.length;
       }
       var _valid0 = _errs4 === errors;
@@ -4966,8 +4230,8 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
           passing0 = 3;
         }
         const _errs5 = errors;
-        if (!validate68(data, { instancePath, parentData, parentDataProperty, rootData })) {
-          vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+        if (!validate105(data, instancePath)) {
+          vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
           errors = vErrors.length;
         }
         var _valid0 = _errs5 === errors;
@@ -4991,7 +4255,7 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
       vErrors.push(err0);
     }
     errors++;
-    validate69.errors = vErrors;
+    validate106.errors = vErrors;
     return false;
   } else {
     errors = _errs0;
@@ -5003,12 +4267,12 @@ function validate69(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
   }
-  validate69.errors = vErrors;
+  validate106.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResult: Validator = validate75;
-const schema86 = {
+export const validateCallToolResult: Validator = validate112;
+const schema59 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["content", "isError", "unreadable"],
@@ -5021,11 +4285,11 @@ const schema86 = {
   },
 };
 
-function validate75(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate112(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate75.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate112.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5036,7 +4300,7 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
         (data.isError === undefined && (missing0 = "isError")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate75.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate112.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.content !== undefined) {
@@ -5045,7 +4309,7 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 10000) {
-                validate75.errors = [
+                validate112.errors = [
                   { instancePath: instancePath + "/content", keyword: "maxItems", params: { limit: 10000 } },
                 ];
                 return false;
@@ -5054,15 +4318,8 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                 const len0 = data0.length;
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs3 = errors;
-                  if (
-                    !validate69(data0[i0], {
-                      instancePath: instancePath + "/content/" + i0,
-                      parentData: data0,
-                      parentDataProperty: i0,
-                      rootData,
-                    })
-                  ) {
-                    vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
+                  if (!validate106(data0[i0], instancePath + "/content/" + i0)) {
+                    vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs3 === errors;
@@ -5072,7 +4329,7 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                 }
               }
             } else {
-              validate75.errors = [
+              validate112.errors = [
                 { instancePath: instancePath + "/content", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -5087,13 +4344,13 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
             let data2 = data.structuredContent;
             const _errs4 = errors;
             if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-              validate75.errors = [
+              validate112.errors = [
                 { instancePath: instancePath + "/structuredContent", keyword: "type", params: { type: "object" } },
               ];
               return false;
             }
             if (!func9(data2, 64)) {
-              validate75.errors = [
+              validate112.errors = [
                 { instancePath: instancePath + "/structuredContent", keyword: "x-max-depth", params: { limit: 64 } },
               ];
               return false;
@@ -5106,7 +4363,7 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
             if (data.isError !== undefined) {
               const _errs6 = errors;
               if (typeof data.isError !== "boolean") {
-                validate75.errors = [
+                validate112.errors = [
                   { instancePath: instancePath + "/isError", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -5120,13 +4377,13 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                 let data4 = data._meta;
                 const _errs8 = errors;
                 if (!(data4 && typeof data4 == "object" && !Array.isArray(data4))) {
-                  validate75.errors = [
+                  validate112.errors = [
                     { instancePath: instancePath + "/_meta", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
                 }
                 if (!func9(data4, 64)) {
-                  validate75.errors = [
+                  validate112.errors = [
                     { instancePath: instancePath + "/_meta", keyword: "x-max-depth", params: { limit: 64 } },
                   ];
                   return false;
@@ -5140,7 +4397,7 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                   let data5 = data.unreadable;
                   const _errs10 = errors;
                   if (!(typeof data5 == "number" && !(data5 % 1) && !isNaN(data5) && isFinite(data5))) {
-                    validate75.errors = [
+                    validate112.errors = [
                       { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                     ];
                     return false;
@@ -5148,7 +4405,7 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                   if (errors === _errs10) {
                     if (typeof data5 == "number" && isFinite(data5)) {
                       if (data5 > 9007199254740991 || isNaN(data5)) {
-                        validate75.errors = [
+                        validate112.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "maximum",
@@ -5158,7 +4415,7 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
                         return false;
                       } else {
                         if (data5 < 0 || isNaN(data5)) {
-                          validate75.errors = [
+                          validate112.errors = [
                             {
                               instancePath: instancePath + "/unreadable",
                               keyword: "minimum",
@@ -5180,95 +4437,95 @@ function validate75(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate75.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate112.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate75.errors = vErrors;
+  validate112.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultStructuredContent: Validator = validate77;
-const schema87 = { type: "object", "x-max-depth": "jsonDepth" };
+export const validateCallToolResultStructuredContent: Validator = validate114;
+const schema60 = { type: "object", "x-max-depth": "jsonDepth" };
 
-function validate77(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate114(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate77.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+    validate114.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
     return false;
   }
   if (!func9(data, 64)) {
-    validate77.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+    validate114.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
     return false;
   }
-  validate77.errors = vErrors;
+  validate114.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultIsError: Validator = validate78;
-const schema88 = { type: "boolean" };
+export const validateCallToolResultIsError: Validator = validate115;
+const schema61 = { type: "boolean" };
 
-function validate78(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate115(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "boolean") {
-    validate78.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    validate115.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
-  validate78.errors = vErrors;
+  validate115.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultMeta: Validator = validate79;
-const schema89 = { type: "object", "x-max-depth": "jsonDepth" };
+export const validateCallToolResultMeta: Validator = validate116;
+const schema62 = { type: "object", "x-max-depth": "jsonDepth" };
 
-function validate79(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate116(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate79.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+    validate116.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
     return false;
   }
   if (!func9(data, 64)) {
-    validate79.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+    validate116.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
     return false;
   }
-  validate79.errors = vErrors;
+  validate116.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCallToolResultUnreadable: Validator = validate80;
-const schema90 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validateCallToolResultUnreadable: Validator = validate117;
+const schema63 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate80(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate117(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate80.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate117.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate80.errors = [
+        validate117.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate80.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate117.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate80.errors = vErrors;
+  validate117.errors = vErrors;
   return errors === 0;
 }
 
-export const validateCancelledNotification: Validator = validate81;
-const schema91 = {
+export const validateCancelledNotification: Validator = validate118;
+const schema64 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -5286,11 +4543,11 @@ const schema91 = {
   },
 };
 
-function validate81(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate118(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate81.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate118.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5301,13 +4558,13 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate81.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate118.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate81.errors = [
+            validate118.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5320,7 +4577,7 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/cancelled" !== data.method) {
-              validate81.errors = [
+              validate118.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5341,7 +4598,7 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
                 if (data2 && typeof data2 == "object" && !Array.isArray(data2)) {
                   let missing1;
                   if (data2.requestId === undefined && (missing1 = "requestId")) {
-                    validate81.errors = [
+                    validate118.errors = [
                       {
                         instancePath: instancePath + "/params",
                         keyword: "required",
@@ -5351,71 +4608,10 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
                     return false;
                   } else {
                     if (data2.requestId !== undefined) {
-                      let data3 = data2.requestId;
                       const _errs5 = errors;
-                      const _errs6 = errors;
-                      if (
-                        typeof data3 !== "string" &&
-                        !(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))
-                      ) {
-                        validate81.errors = [
-                          {
-                            instancePath: instancePath + "/params/requestId",
-                            keyword: "type",
-                            params: { type: schema32.type },
-                          },
-                        ];
-                        return false;
-                      }
-                      if (errors === _errs6) {
-                        if (typeof data3 == "number" && isFinite(data3)) {
-                          if (data3 > 9007199254740991 || isNaN(data3)) {
-                            validate81.errors = [
-                              {
-                                instancePath: instancePath + "/params/requestId",
-                                keyword: "maximum",
-                                params: { comparison: "<=", limit: 9007199254740991 },
-                              },
-                            ];
-                            return false;
-                          } else {
-                            if (data3 < -9007199254740991 || isNaN(data3)) {
-                              validate81.errors = [
-                                {
-                                  instancePath: instancePath + "/params/requestId",
-                                  keyword: "minimum",
-                                  params: { comparison: ">=", limit: -9007199254740991 },
-                                },
-                              ];
-                              return false;
-                            }
-                          }
-                        }
-                        if (errors === _errs6) {
-                          if (typeof data3 === "string") {
-                            if (isLonger(data3, 128)) {
-                              validate81.errors = [
-                                {
-                                  instancePath: instancePath + "/params/requestId",
-                                  keyword: "maxLength",
-                                  params: { limit: 128 },
-                                },
-                              ];
-                              return false;
-                            } else {
-                              if (isShorter(data3, 1)) {
-                                validate81.errors = [
-                                  {
-                                    instancePath: instancePath + "/params/requestId",
-                                    keyword: "minLength",
-                                    params: { limit: 1 },
-                                  },
-                                ];
-                                return false;
-                              }
-                            }
-                          }
-                        }
+                      if (!validate43(data2.requestId, instancePath + "/params/requestId")) {
+                        vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+                        errors = vErrors.length;
                       }
                       var valid1 = _errs5 === errors;
                     } else {
@@ -5424,11 +4620,11 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
                     if (valid1) {
                       if (data2.reason !== undefined) {
                         let data4 = data2.reason;
-                        const _errs8 = errors;
-                        if (errors === _errs8) {
+                        const _errs6 = errors;
+                        if (errors === _errs6) {
                           if (typeof data4 === "string") {
                             if (isLonger(data4, 1024)) {
-                              validate81.errors = [
+                              validate118.errors = [
                                 {
                                   instancePath: instancePath + "/params/reason",
                                   keyword: "maxLength",
@@ -5438,7 +4634,7 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
                               return false;
                             }
                           } else {
-                            validate81.errors = [
+                            validate118.errors = [
                               {
                                 instancePath: instancePath + "/params/reason",
                                 keyword: "type",
@@ -5448,14 +4644,14 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
                             return false;
                           }
                         }
-                        var valid1 = _errs8 === errors;
+                        var valid1 = _errs6 === errors;
                       } else {
                         var valid1 = true;
                       }
                     }
                   }
                 } else {
-                  validate81.errors = [
+                  validate118.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -5468,7 +4664,7 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate81.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate118.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -5476,7 +4672,9 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate81.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  validate118.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
                   return false;
                 } else {
                   var valid0 = true;
@@ -5484,7 +4682,7 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate81.errors = [
+                    validate118.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -5498,16 +4696,16 @@ function validate81(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate81.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate118.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate81.errors = vErrors;
+  validate118.errors = vErrors;
   return errors === 0;
 }
 
-export const validateProgressNotification: Validator = validate82;
-const schema93 = {
+export const validateProgressNotification: Validator = validate120;
+const schema65 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -5530,11 +4728,11 @@ const schema93 = {
   },
 };
 
-function validate82(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate120(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate82.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate120.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5545,13 +4743,13 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate82.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate120.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate82.errors = [
+            validate120.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5564,7 +4762,7 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/progress" !== data.method) {
-              validate82.errors = [
+              validate120.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5588,7 +4786,7 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                     (data2.progressToken === undefined && (missing1 = "progressToken")) ||
                     (data2.progress === undefined && (missing1 = "progress"))
                   ) {
-                    validate82.errors = [
+                    validate120.errors = [
                       {
                         instancePath: instancePath + "/params",
                         keyword: "required",
@@ -5598,71 +4796,10 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                     return false;
                   } else {
                     if (data2.progressToken !== undefined) {
-                      let data3 = data2.progressToken;
                       const _errs5 = errors;
-                      const _errs6 = errors;
-                      if (
-                        typeof data3 !== "string" &&
-                        !(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))
-                      ) {
-                        validate82.errors = [
-                          {
-                            instancePath: instancePath + "/params/progressToken",
-                            keyword: "type",
-                            params: { type: schema32.type },
-                          },
-                        ];
-                        return false;
-                      }
-                      if (errors === _errs6) {
-                        if (typeof data3 == "number" && isFinite(data3)) {
-                          if (data3 > 9007199254740991 || isNaN(data3)) {
-                            validate82.errors = [
-                              {
-                                instancePath: instancePath + "/params/progressToken",
-                                keyword: "maximum",
-                                params: { comparison: "<=", limit: 9007199254740991 },
-                              },
-                            ];
-                            return false;
-                          } else {
-                            if (data3 < -9007199254740991 || isNaN(data3)) {
-                              validate82.errors = [
-                                {
-                                  instancePath: instancePath + "/params/progressToken",
-                                  keyword: "minimum",
-                                  params: { comparison: ">=", limit: -9007199254740991 },
-                                },
-                              ];
-                              return false;
-                            }
-                          }
-                        }
-                        if (errors === _errs6) {
-                          if (typeof data3 === "string") {
-                            if (isLonger(data3, 128)) {
-                              validate82.errors = [
-                                {
-                                  instancePath: instancePath + "/params/progressToken",
-                                  keyword: "maxLength",
-                                  params: { limit: 128 },
-                                },
-                              ];
-                              return false;
-                            } else {
-                              if (isShorter(data3, 1)) {
-                                validate82.errors = [
-                                  {
-                                    instancePath: instancePath + "/params/progressToken",
-                                    keyword: "minLength",
-                                    params: { limit: 1 },
-                                  },
-                                ];
-                                return false;
-                              }
-                            }
-                          }
-                        }
+                      if (!validate43(data2.progressToken, instancePath + "/params/progressToken")) {
+                        vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+                        errors = vErrors.length;
                       }
                       var valid1 = _errs5 === errors;
                     } else {
@@ -5671,9 +4808,9 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                     if (valid1) {
                       if (data2.progress !== undefined) {
                         let data4 = data2.progress;
-                        const _errs8 = errors;
+                        const _errs6 = errors;
                         if (!(typeof data4 == "number" && isFinite(data4))) {
-                          validate82.errors = [
+                          validate120.errors = [
                             {
                               instancePath: instancePath + "/params/progress",
                               keyword: "type",
@@ -5682,16 +4819,16 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                           ];
                           return false;
                         }
-                        var valid1 = _errs8 === errors;
+                        var valid1 = _errs6 === errors;
                       } else {
                         var valid1 = true;
                       }
                       if (valid1) {
                         if (data2.total !== undefined) {
                           let data5 = data2.total;
-                          const _errs10 = errors;
+                          const _errs8 = errors;
                           if (!(typeof data5 == "number" && isFinite(data5))) {
-                            validate82.errors = [
+                            validate120.errors = [
                               {
                                 instancePath: instancePath + "/params/total",
                                 keyword: "type",
@@ -5700,16 +4837,16 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                             ];
                             return false;
                           }
-                          var valid1 = _errs10 === errors;
+                          var valid1 = _errs8 === errors;
                         } else {
                           var valid1 = true;
                         }
                         if (valid1) {
                           if (data2.message !== undefined) {
                             let data6 = data2.message;
-                            const _errs12 = errors;
+                            const _errs10 = errors;
                             if (typeof data6 !== "string") {
-                              validate82.errors = [
+                              validate120.errors = [
                                 {
                                   instancePath: instancePath + "/params/message",
                                   keyword: "type",
@@ -5718,8 +4855,8 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                               ];
                               return false;
                             }
-                            if (!func85(data6, 16384)) {
-                              validate82.errors = [
+                            if (!func62(data6, 16384)) {
+                              validate120.errors = [
                                 {
                                   instancePath: instancePath + "/params/message",
                                   keyword: "x-max-bytes",
@@ -5728,7 +4865,7 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                               ];
                               return false;
                             }
-                            var valid1 = _errs12 === errors;
+                            var valid1 = _errs10 === errors;
                           } else {
                             var valid1 = true;
                           }
@@ -5737,7 +4874,7 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                   }
                 } else {
-                  validate82.errors = [
+                  validate120.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -5750,7 +4887,7 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate82.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate120.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -5758,7 +4895,9 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate82.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  validate120.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
                   return false;
                 } else {
                   var valid0 = true;
@@ -5766,7 +4905,7 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate82.errors = [
+                    validate120.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -5780,16 +4919,16 @@ function validate82(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate82.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate120.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate82.errors = vErrors;
+  validate120.errors = vErrors;
   return errors === 0;
 }
 
-export const validateToolsListChangedNotification: Validator = validate83;
-const schema95 = {
+export const validateToolsListChangedNotification: Validator = validate122;
+const schema66 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method"],
@@ -5802,11 +4941,11 @@ const schema95 = {
   },
 };
 
-function validate83(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate122(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate83.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate122.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5816,13 +4955,13 @@ function validate83(data, { instancePath = "", parentData, parentDataProperty, r
         (data.jsonrpc === undefined && (missing0 = "jsonrpc")) ||
         (data.method === undefined && (missing0 = "method"))
       ) {
-        validate83.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate122.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate83.errors = [
+            validate122.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5835,7 +4974,7 @@ function validate83(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/tools/list_changed" !== data.method) {
-              validate83.errors = [
+              validate122.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5851,7 +4990,7 @@ function validate83(data, { instancePath = "", parentData, parentDataProperty, r
           if (valid0) {
             if (data.id !== undefined) {
               var valid0 = false;
-              validate83.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+              validate122.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
               return false;
             } else {
               var valid0 = true;
@@ -5859,7 +4998,7 @@ function validate83(data, { instancePath = "", parentData, parentDataProperty, r
             if (valid0) {
               if (data.result !== undefined) {
                 var valid0 = false;
-                validate83.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                validate122.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -5867,7 +5006,7 @@ function validate83(data, { instancePath = "", parentData, parentDataProperty, r
               if (valid0) {
                 if (data.error !== undefined) {
                   var valid0 = false;
-                  validate83.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
+                  validate122.errors = [{ instancePath: instancePath + "/error", keyword: "false schema", params: {} }];
                   return false;
                 } else {
                   var valid0 = true;
@@ -5878,16 +5017,16 @@ function validate83(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate83.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate122.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate83.errors = vErrors;
+  validate122.errors = vErrors;
   return errors === 0;
 }
 
-export const validateLogMessageNotification: Validator = validate84;
-const schema96 = {
+export const validateLogMessageNotification: Validator = validate123;
+const schema67 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -5904,11 +5043,11 @@ const schema96 = {
   },
 };
 
-function validate84(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate123(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate84.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate123.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -5919,13 +5058,13 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate84.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate123.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate84.errors = [
+            validate123.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -5938,7 +5077,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/message" !== data.method) {
-              validate84.errors = [
+              validate123.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -5963,7 +5102,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                     if (errors === _errs5) {
                       if (typeof data3 === "string") {
                         if (isLonger(data3, 64)) {
-                          validate84.errors = [
+                          validate123.errors = [
                             {
                               instancePath: instancePath + "/params/level",
                               keyword: "maxLength",
@@ -5973,7 +5112,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                           return false;
                         }
                       } else {
-                        validate84.errors = [
+                        validate123.errors = [
                           { instancePath: instancePath + "/params/level", keyword: "type", params: { type: "string" } },
                         ];
                         return false;
@@ -5990,7 +5129,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                       if (errors === _errs7) {
                         if (typeof data4 === "string") {
                           if (isLonger(data4, 256)) {
-                            validate84.errors = [
+                            validate123.errors = [
                               {
                                 instancePath: instancePath + "/params/logger",
                                 keyword: "maxLength",
@@ -6000,7 +5139,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                             return false;
                           }
                         } else {
-                          validate84.errors = [
+                          validate123.errors = [
                             {
                               instancePath: instancePath + "/params/logger",
                               keyword: "type",
@@ -6016,7 +5155,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                   }
                 } else {
-                  validate84.errors = [
+                  validate123.errors = [
                     { instancePath: instancePath + "/params", keyword: "type", params: { type: "object" } },
                   ];
                   return false;
@@ -6029,7 +5168,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate84.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate123.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -6037,7 +5176,9 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate84.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  validate123.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
                   return false;
                 } else {
                   var valid0 = true;
@@ -6045,7 +5186,7 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate84.errors = [
+                    validate123.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -6059,30 +5200,30 @@ function validate84(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate84.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate123.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate84.errors = vErrors;
+  validate123.errors = vErrors;
   return errors === 0;
 }
 
-export const validateActivitySource: Validator = validate85;
-const schema97 = { enum: ["user", "other"] };
+export const validateActivitySource: Validator = validate124;
+const schema68 = { enum: ["user", "other"] };
 
-function validate85(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate124(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(data === "user" || data === "other")) {
-    validate85.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema97.enum } }];
+    validate124.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema68.enum } }];
     return false;
   }
-  validate85.errors = vErrors;
+  validate124.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivityNotification: Validator = validate86;
-const schema98 = {
+export const validateAgentActivityNotification: Validator = validate125;
+const schema69 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -6092,51 +5233,48 @@ const schema98 = {
     params: { $ref: "#/definitions/AgentActivity" },
   },
 };
-const schema99 = {
+const schema70 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["source"],
   properties: { source: { allOf: [{ $ref: "#/definitions/ActivitySource" }] } },
 };
 
-function validate87(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate126(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate87.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate126.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.source === undefined && (missing0 = "source")) {
-        validate87.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate126.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.source !== undefined) {
-          let data0 = data.source;
-          if (!(data0 === "user" || data0 === "other")) {
-            validate87.errors = [
-              { instancePath: instancePath + "/source", keyword: "enum", params: { allowedValues: schema97.enum } },
-            ];
-            return false;
+          if (!validate124(data.source, instancePath + "/source")) {
+            vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
+            errors = vErrors.length;
           }
         }
       }
     } else {
-      validate87.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate126.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate87.errors = vErrors;
+  validate126.errors = vErrors;
   return errors === 0;
 }
 
-function validate86(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate125(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate86.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate125.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -6147,13 +5285,13 @@ function validate86(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate86.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate125.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate86.errors = [
+            validate125.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -6166,7 +5304,7 @@ function validate86(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/agent_activity" !== data.method) {
-              validate86.errors = [
+              validate125.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -6182,15 +5320,8 @@ function validate86(data, { instancePath = "", parentData, parentDataProperty, r
           if (valid0) {
             if (data.params !== undefined) {
               const _errs3 = errors;
-              if (
-                !validate87(data.params, {
-                  instancePath: instancePath + "/params",
-                  parentData: data,
-                  parentDataProperty: "params",
-                  rootData,
-                })
-              ) {
-                vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+              if (!validate126(data.params, instancePath + "/params")) {
+                vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -6201,93 +5332,90 @@ function validate86(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate86.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate125.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate86.errors = vErrors;
+  validate125.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivityNotificationJsonrpc: Validator = validate89;
-const schema101 = { const: "2.0" };
+export const validateAgentActivityNotificationJsonrpc: Validator = validate129;
+const schema71 = { const: "2.0" };
 
-function validate89(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate129(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if ("2.0" !== data) {
-    validate89.errors = [{ instancePath, keyword: "const", params: { allowedValue: "2.0" } }];
+    validate129.errors = [{ instancePath, keyword: "const", params: { allowedValue: "2.0" } }];
     return false;
   }
-  validate89.errors = vErrors;
+  validate129.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivityNotificationMethod: Validator = validate90;
-const schema102 = { const: "notifications/agent_activity" };
+export const validateAgentActivityNotificationMethod: Validator = validate130;
+const schema72 = { const: "notifications/agent_activity" };
 
-function validate90(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate130(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if ("notifications/agent_activity" !== data) {
-    validate90.errors = [{ instancePath, keyword: "const", params: { allowedValue: "notifications/agent_activity" } }];
+    validate130.errors = [{ instancePath, keyword: "const", params: { allowedValue: "notifications/agent_activity" } }];
     return false;
   }
-  validate90.errors = vErrors;
+  validate130.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivity: Validator = validate91;
+export const validateAgentActivity: Validator = validate131;
 
-function validate91(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate131(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate91.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate131.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.source === undefined && (missing0 = "source")) {
-        validate91.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate131.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.source !== undefined) {
-          let data0 = data.source;
-          if (!(data0 === "user" || data0 === "other")) {
-            validate91.errors = [
-              { instancePath: instancePath + "/source", keyword: "enum", params: { allowedValues: schema97.enum } },
-            ];
-            return false;
+          if (!validate124(data.source, instancePath + "/source")) {
+            vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
+            errors = vErrors.length;
           }
         }
       }
     } else {
-      validate91.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate131.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate91.errors = vErrors;
+  validate131.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAgentActivitySource: Validator = validate92;
-const schema105 = { allOf: [{ $ref: "#/definitions/ActivitySource" }] };
+export const validateAgentActivitySource: Validator = validate133;
+const schema74 = { allOf: [{ $ref: "#/definitions/ActivitySource" }] };
 
-function validate92(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate133(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
-  if (!(data === "user" || data === "other")) {
-    validate92.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema97.enum } }];
-    return false;
+  if (!validate124(data, instancePath)) {
+    vErrors = vErrors === null ? validate124.errors : vErrors.concat(validate124.errors);
+    errors = vErrors.length;
   }
-  validate92.errors = vErrors;
+  validate133.errors = vErrors;
   return errors === 0;
 }
 
-export const validateActivityNotification: Validator = validate93;
-const schema107 = {
+export const validateActivityNotification: Validator = validate135;
+const schema75 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -6301,11 +5429,11 @@ const schema107 = {
   },
 };
 
-function validate93(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate135(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate93.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate135.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -6316,13 +5444,13 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate93.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate135.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate93.errors = [
+            validate135.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -6335,7 +5463,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/human-plus/activity" !== data.method) {
-              validate93.errors = [
+              validate135.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -6351,15 +5479,8 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
           if (valid0) {
             if (data.params !== undefined) {
               const _errs3 = errors;
-              if (
-                !validate22(data.params, {
-                  instancePath: instancePath + "/params",
-                  parentData: data,
-                  parentDataProperty: "params",
-                  rootData,
-                })
-              ) {
-                vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
+              if (!validate38(data.params, instancePath + "/params")) {
+                vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -6369,7 +5490,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate93.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate135.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -6377,7 +5498,9 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate93.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  validate135.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
                   return false;
                 } else {
                   var valid0 = true;
@@ -6385,7 +5508,7 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate93.errors = [
+                    validate135.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -6399,16 +5522,16 @@ function validate93(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate93.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate135.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate93.errors = vErrors;
+  validate135.errors = vErrors;
   return errors === 0;
 }
 
-export const validateProposalNotification: Validator = validate95;
-const schema108 = {
+export const validateProposalNotification: Validator = validate137;
+const schema76 = {
   type: "object",
   required: ["jsonrpc", "method", "params"],
   properties: {
@@ -6418,7 +5541,7 @@ const schema108 = {
   },
 };
 
-function validate95(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate137(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
@@ -6429,13 +5552,13 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate95.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate137.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate95.errors = [
+            validate137.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -6448,7 +5571,7 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/human-plus/proposal" !== data.method) {
-              validate95.errors = [
+              validate137.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -6464,15 +5587,8 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
           if (valid0) {
             if (data.params !== undefined) {
               const _errs3 = errors;
-              if (
-                !validate59(data.params, {
-                  instancePath: instancePath + "/params",
-                  parentData: data,
-                  parentDataProperty: "params",
-                  rootData,
-                })
-              ) {
-                vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+              if (!validate93(data.params, instancePath + "/params")) {
+                vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -6483,16 +5599,16 @@ function validate95(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate95.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate137.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate95.errors = vErrors;
+  validate137.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeerJoinedNotification: Validator = validate97;
-const schema109 = {
+export const validatePeerJoinedNotification: Validator = validate139;
+const schema77 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -6505,68 +5621,41 @@ const schema109 = {
     error: false,
   },
 };
-const schema110 = {
+const schema78 = {
   type: "object",
   "x-max-depth": "frameDepth",
   properties: { client: { $ref: "#/definitions/ClientId" } },
 };
 
-function validate98(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate140(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate98.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate140.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.client !== undefined) {
-        let data0 = data.client;
-        const _errs2 = errors;
-        if (errors === _errs2) {
-          if (typeof data0 === "string") {
-            if (isLonger(data0, 128)) {
-              validate98.errors = [
-                { instancePath: instancePath + "/client", keyword: "maxLength", params: { limit: 128 } },
-              ];
-              return false;
-            } else {
-              if (isShorter(data0, 1)) {
-                validate98.errors = [
-                  { instancePath: instancePath + "/client", keyword: "minLength", params: { limit: 1 } },
-                ];
-                return false;
-              } else {
-                if (!pattern1.test(data0)) {
-                  validate98.errors = [
-                    { instancePath: instancePath + "/client", keyword: "pattern", params: { pattern: "^[!-~]*$" } },
-                  ];
-                  return false;
-                }
-              }
-            }
-          } else {
-            validate98.errors = [
-              { instancePath: instancePath + "/client", keyword: "type", params: { type: "string" } },
-            ];
-            return false;
-          }
+        if (!validate26(data.client, instancePath + "/client")) {
+          vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+          errors = vErrors.length;
         }
       }
     } else {
-      validate98.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate140.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate98.errors = vErrors;
+  validate140.errors = vErrors;
   return errors === 0;
 }
 
-function validate97(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate139(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate97.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate139.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -6577,13 +5666,13 @@ function validate97(data, { instancePath = "", parentData, parentDataProperty, r
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate97.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate139.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate97.errors = [
+            validate139.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -6596,7 +5685,7 @@ function validate97(data, { instancePath = "", parentData, parentDataProperty, r
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/peer_joined" !== data.method) {
-              validate97.errors = [
+              validate139.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -6612,15 +5701,8 @@ function validate97(data, { instancePath = "", parentData, parentDataProperty, r
           if (valid0) {
             if (data.params !== undefined) {
               const _errs3 = errors;
-              if (
-                !validate98(data.params, {
-                  instancePath: instancePath + "/params",
-                  parentData: data,
-                  parentDataProperty: "params",
-                  rootData,
-                })
-              ) {
-                vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
+              if (!validate140(data.params, instancePath + "/params")) {
+                vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -6630,7 +5712,7 @@ function validate97(data, { instancePath = "", parentData, parentDataProperty, r
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate97.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate139.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -6638,7 +5720,9 @@ function validate97(data, { instancePath = "", parentData, parentDataProperty, r
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate97.errors = [{ instancePath: instancePath + "/result", keyword: "false schema", params: {} }];
+                  validate139.errors = [
+                    { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
+                  ];
                   return false;
                 } else {
                   var valid0 = true;
@@ -6646,7 +5730,7 @@ function validate97(data, { instancePath = "", parentData, parentDataProperty, r
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate97.errors = [
+                    validate139.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -6660,16 +5744,16 @@ function validate97(data, { instancePath = "", parentData, parentDataProperty, r
         }
       }
     } else {
-      validate97.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate139.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate97.errors = vErrors;
+  validate139.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeerLeftNotification: Validator = validate100;
-const schema112 = {
+export const validatePeerLeftNotification: Validator = validate143;
+const schema79 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["jsonrpc", "method", "params"],
@@ -6683,11 +5767,11 @@ const schema112 = {
   },
 };
 
-function validate100(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate143(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate100.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate143.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -6698,13 +5782,13 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
         (data.method === undefined && (missing0 = "method")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate100.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate143.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.jsonrpc !== undefined) {
           const _errs1 = errors;
           if ("2.0" !== data.jsonrpc) {
-            validate100.errors = [
+            validate143.errors = [
               { instancePath: instancePath + "/jsonrpc", keyword: "const", params: { allowedValue: "2.0" } },
             ];
             return false;
@@ -6717,7 +5801,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.method !== undefined) {
             const _errs2 = errors;
             if ("notifications/peer_left" !== data.method) {
-              validate100.errors = [
+              validate143.errors = [
                 {
                   instancePath: instancePath + "/method",
                   keyword: "const",
@@ -6733,15 +5817,8 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
           if (valid0) {
             if (data.params !== undefined) {
               const _errs3 = errors;
-              if (
-                !validate98(data.params, {
-                  instancePath: instancePath + "/params",
-                  parentData: data,
-                  parentDataProperty: "params",
-                  rootData,
-                })
-              ) {
-                vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
+              if (!validate140(data.params, instancePath + "/params")) {
+                vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
                 errors = vErrors.length;
               }
               var valid0 = _errs3 === errors;
@@ -6751,7 +5828,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
             if (valid0) {
               if (data.id !== undefined) {
                 var valid0 = false;
-                validate100.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
+                validate143.errors = [{ instancePath: instancePath + "/id", keyword: "false schema", params: {} }];
                 return false;
               } else {
                 var valid0 = true;
@@ -6759,7 +5836,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
               if (valid0) {
                 if (data.result !== undefined) {
                   var valid0 = false;
-                  validate100.errors = [
+                  validate143.errors = [
                     { instancePath: instancePath + "/result", keyword: "false schema", params: {} },
                   ];
                   return false;
@@ -6769,7 +5846,7 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
                 if (valid0) {
                   if (data.error !== undefined) {
                     var valid0 = false;
-                    validate100.errors = [
+                    validate143.errors = [
                       { instancePath: instancePath + "/error", keyword: "false schema", params: {} },
                     ];
                     return false;
@@ -6783,108 +5860,81 @@ function validate100(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate100.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate143.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate100.errors = vErrors;
+  validate143.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePeer: Validator = validate102;
+export const validatePeer: Validator = validate145;
 
-function validate102(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate145(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate102.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate145.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.client !== undefined) {
-        let data0 = data.client;
-        const _errs2 = errors;
-        if (errors === _errs2) {
-          if (typeof data0 === "string") {
-            if (isLonger(data0, 128)) {
-              validate102.errors = [
-                { instancePath: instancePath + "/client", keyword: "maxLength", params: { limit: 128 } },
-              ];
-              return false;
-            } else {
-              if (isShorter(data0, 1)) {
-                validate102.errors = [
-                  { instancePath: instancePath + "/client", keyword: "minLength", params: { limit: 1 } },
-                ];
-                return false;
-              } else {
-                if (!pattern1.test(data0)) {
-                  validate102.errors = [
-                    { instancePath: instancePath + "/client", keyword: "pattern", params: { pattern: "^[!-~]*$" } },
-                  ];
-                  return false;
-                }
-              }
-            }
-          } else {
-            validate102.errors = [
-              { instancePath: instancePath + "/client", keyword: "type", params: { type: "string" } },
-            ];
-            return false;
-          }
+        if (!validate26(data.client, instancePath + "/client")) {
+          vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+          errors = vErrors.length;
         }
       }
     } else {
-      validate102.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate145.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate102.errors = vErrors;
+  validate145.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRevision: Validator = validate103;
+export const validateRevision: Validator = validate147;
 
-function validate103(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate147(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
-  if (!func85(data, 512)) {
-    validate103.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
+  if (!func62(data, 512)) {
+    validate147.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data === "string") {
       if (isShorter(data, 1)) {
-        validate103.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate147.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       } else {
-        if (!pattern16.test(data)) {
-          validate103.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
+        if (!pattern9.test(data)) {
+          validate147.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^\\S([\\s\\S]*\\S)?$" } }];
           return false;
         }
       }
     } else {
-      validate103.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate147.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate103.errors = vErrors;
+  validate147.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRevisionReading: Validator = validate104;
-const schema116 = {
+export const validateRevisionReading: Validator = validate148;
+const schema82 = {
   type: "object",
   "x-max-depth": "frameDepth",
   properties: { revision: { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" } },
 };
 
-function validate104(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate148(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate104.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate148.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -6892,8 +5942,8 @@ function validate104(data, { instancePath = "", parentData, parentDataProperty, 
       if (data.revision !== undefined) {
         let data0 = data.revision;
         const _errs1 = errors;
-        if (!func85(data0, 512)) {
-          validate104.errors = [
+        if (!func62(data0, 512)) {
+          validate148.errors = [
             { instancePath: instancePath + "/revision", keyword: "x-max-bytes", params: { limit: 512 } },
           ];
           return false;
@@ -6901,13 +5951,13 @@ function validate104(data, { instancePath = "", parentData, parentDataProperty, 
         if (errors === _errs1) {
           if (typeof data0 === "string") {
             if (isShorter(data0, 1)) {
-              validate104.errors = [
+              validate148.errors = [
                 { instancePath: instancePath + "/revision", keyword: "minLength", params: { limit: 1 } },
               ];
               return false;
             }
           } else {
-            validate104.errors = [
+            validate148.errors = [
               { instancePath: instancePath + "/revision", keyword: "type", params: { type: "string" } },
             ];
             return false;
@@ -6915,41 +5965,41 @@ function validate104(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate104.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate148.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate104.errors = vErrors;
+  validate148.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRevisionReadingRevision: Validator = validate105;
-const schema117 = { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" };
+export const validateRevisionReadingRevision: Validator = validate149;
+const schema83 = { type: "string", minLength: 1, "x-max-bytes": "revisionBytes" };
 
-function validate105(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate149(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
-  if (!func85(data, 512)) {
-    validate105.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
+  if (!func62(data, 512)) {
+    validate149.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 512 } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data === "string") {
       if (isShorter(data, 1)) {
-        validate105.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate149.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       }
     } else {
-      validate105.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate149.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate105.errors = vErrors;
+  validate149.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeFeedToolName: Validator = validate106;
-const schema118 = {
+export const validateChangeFeedToolName: Validator = validate150;
+const schema84 = {
   enum: [
     "changes_since",
     "changessince",
@@ -6961,7 +6011,7 @@ const schema118 = {
   ],
 };
 
-function validate106(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate150(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (
@@ -6975,104 +6025,74 @@ function validate106(data, { instancePath = "", parentData, parentDataProperty, 
       data === "changes"
     )
   ) {
-    validate106.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema118.enum } }];
+    validate150.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema84.enum } }];
     return false;
   }
-  validate106.errors = vErrors;
+  validate150.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangesSinceArguments: Validator = validate107;
-const schema119 = {
+export const validateChangesSinceArguments: Validator = validate151;
+const schema85 = {
   type: "object",
   "x-max-depth": "frameDepth",
   properties: { since: { $ref: "#/definitions/Revision" } },
 };
 
-function validate107(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate151(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate107.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate151.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       if (data.since !== undefined) {
-        let data0 = data.since;
-        const _errs2 = errors;
-        if (!func85(data0, 512)) {
-          validate107.errors = [
-            { instancePath: instancePath + "/since", keyword: "x-max-bytes", params: { limit: 512 } },
-          ];
-          return false;
-        }
-        if (errors === _errs2) {
-          if (typeof data0 === "string") {
-            if (isShorter(data0, 1)) {
-              validate107.errors = [
-                { instancePath: instancePath + "/since", keyword: "minLength", params: { limit: 1 } },
-              ];
-              return false;
-            } else {
-              if (!pattern16.test(data0)) {
-                validate107.errors = [
-                  {
-                    instancePath: instancePath + "/since",
-                    keyword: "pattern",
-                    params: { pattern: "^\\S([\\s\\S]*\\S)?$" },
-                  },
-                ];
-                return false;
-              }
-            }
-          } else {
-            validate107.errors = [
-              { instancePath: instancePath + "/since", keyword: "type", params: { type: "string" } },
-            ];
-            return false;
-          }
+        if (!validate79(data.since, instancePath + "/since")) {
+          vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+          errors = vErrors.length;
         }
       }
     } else {
-      validate107.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate151.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate107.errors = vErrors;
+  validate151.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeKind: Validator = validate108;
-const schema121 = { enum: ["created", "updated", "deleted", "moved", "unknown"] };
+export const validateChangeKind: Validator = validate153;
+const schema86 = { enum: ["created", "updated", "deleted", "moved", "unknown"] };
 
-function validate108(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate153(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(data === "created" || data === "updated" || data === "deleted" || data === "moved" || data === "unknown")) {
-    validate108.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema121.enum } }];
+    validate153.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema86.enum } }];
     return false;
   }
-  validate108.errors = vErrors;
+  validate153.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeActor: Validator = validate109;
-const schema122 = { enum: ["human", "agent", "other", "unknown"] };
+export const validateChangeActor: Validator = validate154;
+const schema87 = { enum: ["human", "agent", "other", "unknown"] };
 
-function validate109(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate154(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(data === "human" || data === "agent" || data === "other" || data === "unknown")) {
-    validate109.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema122.enum } }];
+    validate154.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema87.enum } }];
     return false;
   }
-  validate109.errors = vErrors;
+  validate154.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRow: Validator = validate110;
-const schema123 = {
+export const validateChangeRow: Validator = validate155;
+const schema88 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["handle", "kind", "actor"],
@@ -7084,11 +6104,11 @@ const schema123 = {
   },
 };
 
-function validate110(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate155(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate110.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate155.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -7099,7 +6119,7 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
         (data.kind === undefined && (missing0 = "kind")) ||
         (data.actor === undefined && (missing0 = "actor"))
       ) {
-        validate110.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate155.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.handle !== undefined) {
@@ -7108,13 +6128,13 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (isShorter(data0, 1)) {
-                validate110.errors = [
+                validate155.errors = [
                   { instancePath: instancePath + "/handle", keyword: "minLength", params: { limit: 1 } },
                 ];
                 return false;
               }
             } else {
-              validate110.errors = [
+              validate155.errors = [
                 { instancePath: instancePath + "/handle", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -7126,21 +6146,10 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
         }
         if (valid0) {
           if (data.kind !== undefined) {
-            let data1 = data.kind;
             const _errs3 = errors;
-            if (
-              !(
-                data1 === "created" ||
-                data1 === "updated" ||
-                data1 === "deleted" ||
-                data1 === "moved" ||
-                data1 === "unknown"
-              )
-            ) {
-              validate110.errors = [
-                { instancePath: instancePath + "/kind", keyword: "enum", params: { allowedValues: schema121.enum } },
-              ];
-              return false;
+            if (!validate153(data.kind, instancePath + "/kind")) {
+              vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+              errors = vErrors.length;
             }
             var valid0 = _errs3 === errors;
           } else {
@@ -7148,38 +6157,35 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
           }
           if (valid0) {
             if (data.actor !== undefined) {
-              let data2 = data.actor;
-              const _errs6 = errors;
-              if (!(data2 === "human" || data2 === "agent" || data2 === "other" || data2 === "unknown")) {
-                validate110.errors = [
-                  { instancePath: instancePath + "/actor", keyword: "enum", params: { allowedValues: schema122.enum } },
-                ];
-                return false;
+              const _errs5 = errors;
+              if (!validate154(data.actor, instancePath + "/actor")) {
+                vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+                errors = vErrors.length;
               }
-              var valid0 = _errs6 === errors;
+              var valid0 = _errs5 === errors;
             } else {
               var valid0 = true;
             }
             if (valid0) {
               if (data.label !== undefined) {
                 let data3 = data.label;
-                const _errs9 = errors;
-                if (errors === _errs9) {
+                const _errs7 = errors;
+                if (errors === _errs7) {
                   if (typeof data3 === "string") {
                     if (isShorter(data3, 1)) {
-                      validate110.errors = [
+                      validate155.errors = [
                         { instancePath: instancePath + "/label", keyword: "minLength", params: { limit: 1 } },
                       ];
                       return false;
                     }
                   } else {
-                    validate110.errors = [
+                    validate155.errors = [
                       { instancePath: instancePath + "/label", keyword: "type", params: { type: "string" } },
                     ];
                     return false;
                   }
                 }
-                var valid0 = _errs9 === errors;
+                var valid0 = _errs7 === errors;
               } else {
                 var valid0 = true;
               }
@@ -7188,86 +6194,86 @@ function validate110(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate110.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate155.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate110.errors = vErrors;
+  validate155.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRowHandle: Validator = validate111;
-const schema126 = { type: "string", minLength: 1 };
+export const validateChangeRowHandle: Validator = validate158;
+const schema89 = { type: "string", minLength: 1 };
 
-function validate111(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate158(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isShorter(data, 1)) {
-        validate111.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate158.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       }
     } else {
-      validate111.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate158.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate111.errors = vErrors;
+  validate158.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRowKind: Validator = validate112;
-const schema127 = { allOf: [{ $ref: "#/definitions/ChangeKind" }] };
+export const validateChangeRowKind: Validator = validate159;
+const schema90 = { allOf: [{ $ref: "#/definitions/ChangeKind" }] };
 
-function validate112(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate159(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
-  if (!(data === "created" || data === "updated" || data === "deleted" || data === "moved" || data === "unknown")) {
-    validate112.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema121.enum } }];
-    return false;
+  if (!validate153(data, instancePath)) {
+    vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+    errors = vErrors.length;
   }
-  validate112.errors = vErrors;
+  validate159.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRowActor: Validator = validate113;
-const schema129 = { allOf: [{ $ref: "#/definitions/ChangeActor" }] };
+export const validateChangeRowActor: Validator = validate161;
+const schema91 = { allOf: [{ $ref: "#/definitions/ChangeActor" }] };
 
-function validate113(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate161(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
-  if (!(data === "human" || data === "agent" || data === "other" || data === "unknown")) {
-    validate113.errors = [{ instancePath, keyword: "enum", params: { allowedValues: schema122.enum } }];
-    return false;
+  if (!validate154(data, instancePath)) {
+    vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+    errors = vErrors.length;
   }
-  validate113.errors = vErrors;
+  validate161.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeRowLabel: Validator = validate114;
-const schema131 = { type: "string", minLength: 1 };
+export const validateChangeRowLabel: Validator = validate163;
+const schema92 = { type: "string", minLength: 1 };
 
-function validate114(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate163(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isShorter(data, 1)) {
-        validate114.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+        validate163.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
         return false;
       }
     } else {
-      validate114.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate163.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate114.errors = vErrors;
+  validate163.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeFeed: Validator = validate115;
-const schema132 = {
+export const validateChangeFeed: Validator = validate164;
+const schema93 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["changes", "complete", "unreadable"],
@@ -7279,11 +6285,11 @@ const schema132 = {
   },
 };
 
-function validate115(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate164(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate115.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate164.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -7294,7 +6300,7 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
         (data.complete === undefined && (missing0 = "complete")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate115.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate164.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.changes !== undefined) {
@@ -7303,7 +6309,7 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 10000) {
-                validate115.errors = [
+                validate164.errors = [
                   { instancePath: instancePath + "/changes", keyword: "maxItems", params: { limit: 10000 } },
                 ];
                 return false;
@@ -7312,15 +6318,8 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
                 const len0 = data0.length;
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs3 = errors;
-                  if (
-                    !validate110(data0[i0], {
-                      instancePath: instancePath + "/changes/" + i0,
-                      parentData: data0,
-                      parentDataProperty: i0,
-                      rootData,
-                    })
-                  ) {
-                    vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+                  if (!validate155(data0[i0], instancePath + "/changes/" + i0)) {
+                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs3 === errors;
@@ -7330,7 +6329,7 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
             } else {
-              validate115.errors = [
+              validate164.errors = [
                 { instancePath: instancePath + "/changes", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -7344,7 +6343,7 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
           if (data.complete !== undefined) {
             const _errs4 = errors;
             if (typeof data.complete !== "boolean") {
-              validate115.errors = [
+              validate164.errors = [
                 { instancePath: instancePath + "/complete", keyword: "type", params: { type: "boolean" } },
               ];
               return false;
@@ -7360,20 +6359,20 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
               if (errors === _errs6) {
                 if (typeof data3 === "string") {
                   if (isLonger(data3, 256)) {
-                    validate115.errors = [
+                    validate164.errors = [
                       { instancePath: instancePath + "/reason", keyword: "maxLength", params: { limit: 256 } },
                     ];
                     return false;
                   } else {
                     if (isShorter(data3, 1)) {
-                      validate115.errors = [
+                      validate164.errors = [
                         { instancePath: instancePath + "/reason", keyword: "minLength", params: { limit: 1 } },
                       ];
                       return false;
                     }
                   }
                 } else {
-                  validate115.errors = [
+                  validate164.errors = [
                     { instancePath: instancePath + "/reason", keyword: "type", params: { type: "string" } },
                   ];
                   return false;
@@ -7388,7 +6387,7 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data.unreadable;
                 const _errs8 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate115.errors = [
+                  validate164.errors = [
                     { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                   ];
                   return false;
@@ -7396,7 +6395,7 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs8) {
                   if (typeof data4 == "number" && isFinite(data4)) {
                     if (data4 > 9007199254740991 || isNaN(data4)) {
-                      validate115.errors = [
+                      validate164.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "maximum",
@@ -7406,7 +6405,7 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
                       return false;
                     } else {
                       if (data4 < 0 || isNaN(data4)) {
-                        validate115.errors = [
+                        validate164.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "minimum",
@@ -7427,85 +6426,85 @@ function validate115(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate115.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate164.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate115.errors = vErrors;
+  validate164.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeFeedComplete: Validator = validate117;
-const schema133 = { type: "boolean" };
+export const validateChangeFeedComplete: Validator = validate166;
+const schema94 = { type: "boolean" };
 
-function validate117(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate166(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "boolean") {
-    validate117.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    validate166.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
-  validate117.errors = vErrors;
+  validate166.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeFeedReason: Validator = validate118;
-const schema134 = { type: "string", minLength: 1, maxLength: 256 };
+export const validateChangeFeedReason: Validator = validate167;
+const schema95 = { type: "string", minLength: 1, maxLength: 256 };
 
-function validate118(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate167(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 256)) {
-        validate118.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
+        validate167.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
         return false;
       } else {
         if (isShorter(data, 1)) {
-          validate118.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate167.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         }
       }
     } else {
-      validate118.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate167.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate118.errors = vErrors;
+  validate167.errors = vErrors;
   return errors === 0;
 }
 
-export const validateChangeFeedUnreadable: Validator = validate119;
-const schema135 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validateChangeFeedUnreadable: Validator = validate168;
+const schema96 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate119(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate168(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate119.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate168.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate119.errors = [
+        validate168.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate119.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate168.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate119.errors = vErrors;
+  validate168.errors = vErrors;
   return errors === 0;
 }
 
-export const validateStaleRefusal: Validator = validate120;
-const schema136 = {
+export const validateStaleRefusal: Validator = validate169;
+const schema97 = {
   type: "object",
   required: ["code", "changes", "complete", "unreadable"],
   properties: {
@@ -7516,7 +6515,7 @@ const schema136 = {
   },
 };
 
-function validate120(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate169(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
@@ -7528,13 +6527,13 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
         (data.complete === undefined && (missing0 = "complete")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate120.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate169.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.code !== undefined) {
           const _errs1 = errors;
           if ("revision_mismatch" !== data.code) {
-            validate120.errors = [
+            validate169.errors = [
               { instancePath: instancePath + "/code", keyword: "const", params: { allowedValue: "revision_mismatch" } },
             ];
             return false;
@@ -7550,7 +6549,7 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
             if (errors === _errs2) {
               if (Array.isArray(data1)) {
                 if (data1.length > 10000) {
-                  validate120.errors = [
+                  validate169.errors = [
                     { instancePath: instancePath + "/changes", keyword: "maxItems", params: { limit: 10000 } },
                   ];
                   return false;
@@ -7559,15 +6558,8 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
                   const len0 = data1.length;
                   for (let i0 = 0; i0 < len0; i0++) {
                     const _errs4 = errors;
-                    if (
-                      !validate110(data1[i0], {
-                        instancePath: instancePath + "/changes/" + i0,
-                        parentData: data1,
-                        parentDataProperty: i0,
-                        rootData,
-                      })
-                    ) {
-                      vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+                    if (!validate155(data1[i0], instancePath + "/changes/" + i0)) {
+                      vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                       errors = vErrors.length;
                     }
                     var valid1 = _errs4 === errors;
@@ -7577,7 +6569,7 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
               } else {
-                validate120.errors = [
+                validate169.errors = [
                   { instancePath: instancePath + "/changes", keyword: "type", params: { type: "array" } },
                 ];
                 return false;
@@ -7591,7 +6583,7 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.complete !== undefined) {
               const _errs5 = errors;
               if (typeof data.complete !== "boolean") {
-                validate120.errors = [
+                validate169.errors = [
                   { instancePath: instancePath + "/complete", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -7605,7 +6597,7 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data.unreadable;
                 const _errs7 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate120.errors = [
+                  validate169.errors = [
                     { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                   ];
                   return false;
@@ -7613,7 +6605,7 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs7) {
                   if (typeof data4 == "number" && isFinite(data4)) {
                     if (data4 > 9007199254740991 || isNaN(data4)) {
-                      validate120.errors = [
+                      validate169.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "maximum",
@@ -7623,7 +6615,7 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
                       return false;
                     } else {
                       if (data4 < 0 || isNaN(data4)) {
-                        validate120.errors = [
+                        validate169.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "minimum",
@@ -7644,122 +6636,122 @@ function validate120(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate120.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate169.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate120.errors = vErrors;
+  validate169.errors = vErrors;
   return errors === 0;
 }
 
-export const validateStaleRefusalCode: Validator = validate122;
-const schema137 = { const: "revision_mismatch" };
+export const validateStaleRefusalCode: Validator = validate171;
+const schema98 = { const: "revision_mismatch" };
 
-function validate122(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate171(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if ("revision_mismatch" !== data) {
-    validate122.errors = [{ instancePath, keyword: "const", params: { allowedValue: "revision_mismatch" } }];
+    validate171.errors = [{ instancePath, keyword: "const", params: { allowedValue: "revision_mismatch" } }];
     return false;
   }
-  validate122.errors = vErrors;
+  validate171.errors = vErrors;
   return errors === 0;
 }
 
-export const validateStaleRefusalComplete: Validator = validate123;
-const schema138 = { type: "boolean" };
+export const validateStaleRefusalComplete: Validator = validate172;
+const schema99 = { type: "boolean" };
 
-function validate123(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate172(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "boolean") {
-    validate123.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    validate172.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
-  validate123.errors = vErrors;
+  validate172.errors = vErrors;
   return errors === 0;
 }
 
-export const validateStaleRefusalUnreadable: Validator = validate124;
-const schema139 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validateStaleRefusalUnreadable: Validator = validate173;
+const schema100 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate124(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate173(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate124.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate173.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate124.errors = [
+        validate173.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate124.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate173.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate124.errors = vErrors;
+  validate173.errors = vErrors;
   return errors === 0;
 }
 
-export const validateToolName: Validator = validate125;
+export const validateToolName: Validator = validate174;
 
-function validate125(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate174(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
-      if (!pattern23.test(data)) {
-        validate125.errors = [
+      if (!pattern12.test(data)) {
+        validate174.errors = [
           { instancePath, keyword: "pattern", params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$" } },
         ];
         return false;
       } else {
-        if (func119(data, schema79)) {
-          validate125.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
+        if (func84(data, schema52)) {
+          validate174.errors = [{ instancePath, keyword: "x-reserved-endings", params: {} }];
           return false;
         }
       }
     } else {
-      validate125.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate174.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate125.errors = vErrors;
+  validate174.errors = vErrors;
   return errors === 0;
 }
 
-export const validateToolPin: Validator = validate126;
-const schema142 = { type: "string", pattern: "^sha256:[0-9a-f]{32}$" };
-const pattern29 = /* @__PURE__ */ new RegExp("^sha256:[0-9a-f]{32}$", "u");
+export const validateToolPin: Validator = validate175;
+const schema103 = { type: "string", pattern: "^sha256:[0-9a-f]{32}$" };
+const pattern15 = /* @__PURE__ */ new RegExp("^sha256:[0-9a-f]{32}$", "u");
 
-function validate126(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate175(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
-      if (!pattern29.test(data)) {
-        validate126.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^sha256:[0-9a-f]{32}$" } }];
+      if (!pattern15.test(data)) {
+        validate175.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^sha256:[0-9a-f]{32}$" } }];
         return false;
       }
     } else {
-      validate126.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate175.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate126.errors = vErrors;
+  validate175.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinition: Validator = validate127;
-const schema143 = {
+export const validatePinnedDefinition: Validator = validate176;
+const schema104 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["name", "description", "inputSchema"],
@@ -7770,11 +6762,11 @@ const schema143 = {
   },
 };
 
-function validate127(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate176(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate127.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate176.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -7785,7 +6777,7 @@ function validate127(data, { instancePath = "", parentData, parentDataProperty, 
         (data.description === undefined && (missing0 = "description")) ||
         (data.inputSchema === undefined && (missing0 = "inputSchema"))
       ) {
-        validate127.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate176.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.name !== undefined) {
@@ -7794,20 +6786,20 @@ function validate127(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (isLonger(data0, 1024)) {
-                validate127.errors = [
+                validate176.errors = [
                   { instancePath: instancePath + "/name", keyword: "maxLength", params: { limit: 1024 } },
                 ];
                 return false;
               } else {
                 if (isShorter(data0, 1)) {
-                  validate127.errors = [
+                  validate176.errors = [
                     { instancePath: instancePath + "/name", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate127.errors = [
+              validate176.errors = [
                 { instancePath: instancePath + "/name", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -7822,13 +6814,13 @@ function validate127(data, { instancePath = "", parentData, parentDataProperty, 
             let data1 = data.description;
             const _errs3 = errors;
             if (typeof data1 !== "string") {
-              validate127.errors = [
+              validate176.errors = [
                 { instancePath: instancePath + "/description", keyword: "type", params: { type: "string" } },
               ];
               return false;
             }
-            if (!func85(data1, 16384)) {
-              validate127.errors = [
+            if (!func62(data1, 16384)) {
+              validate176.errors = [
                 { instancePath: instancePath + "/description", keyword: "x-max-bytes", params: { limit: 16384 } },
               ];
               return false;
@@ -7842,19 +6834,19 @@ function validate127(data, { instancePath = "", parentData, parentDataProperty, 
               let data2 = data.inputSchema;
               const _errs5 = errors;
               if (!(data2 && typeof data2 == "object" && !Array.isArray(data2))) {
-                validate127.errors = [
+                validate176.errors = [
                   { instancePath: instancePath + "/inputSchema", keyword: "type", params: { type: "object" } },
                 ];
                 return false;
               }
-              if (!func85(data2, 262144)) {
-                validate127.errors = [
+              if (!func62(data2, 262144)) {
+                validate176.errors = [
                   { instancePath: instancePath + "/inputSchema", keyword: "x-max-bytes", params: { limit: 262144 } },
                 ];
                 return false;
               } else {
                 if (!func9(data2, 64)) {
-                  validate127.errors = [
+                  validate176.errors = [
                     { instancePath: instancePath + "/inputSchema", keyword: "x-max-depth", params: { limit: 64 } },
                   ];
                   return false;
@@ -7868,94 +6860,94 @@ function validate127(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate127.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate176.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate127.errors = vErrors;
+  validate176.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinitionName: Validator = validate128;
-const schema144 = { type: "string", minLength: 1, maxLength: 1024 };
+export const validatePinnedDefinitionName: Validator = validate177;
+const schema105 = { type: "string", minLength: 1, maxLength: 1024 };
 
-function validate128(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate177(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 1024)) {
-        validate128.errors = [{ instancePath, keyword: "maxLength", params: { limit: 1024 } }];
+        validate177.errors = [{ instancePath, keyword: "maxLength", params: { limit: 1024 } }];
         return false;
       } else {
         if (isShorter(data, 1)) {
-          validate128.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate177.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         }
       }
     } else {
-      validate128.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate177.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate128.errors = vErrors;
+  validate177.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinitionDescription: Validator = validate129;
-const schema145 = { type: "string", "x-max-bytes": "descriptionBytes" };
+export const validatePinnedDefinitionDescription: Validator = validate178;
+const schema106 = { type: "string", "x-max-bytes": "descriptionBytes" };
 
-function validate129(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate178(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "string") {
-    validate129.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+    validate178.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
     return false;
   }
-  if (!func85(data, 16384)) {
-    validate129.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 16384 } }];
+  if (!func62(data, 16384)) {
+    validate178.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 16384 } }];
     return false;
   }
-  validate129.errors = vErrors;
+  validate178.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePinnedDefinitionInputSchema: Validator = validate130;
-const schema146 = { type: "object", "x-max-depth": "jsonDepth", "x-max-bytes": "schemaBytes" };
+export const validatePinnedDefinitionInputSchema: Validator = validate179;
+const schema107 = { type: "object", "x-max-depth": "jsonDepth", "x-max-bytes": "schemaBytes" };
 
-function validate130(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate179(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(data && typeof data == "object" && !Array.isArray(data))) {
-    validate130.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+    validate179.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
     return false;
   }
-  if (!func85(data, 262144)) {
-    validate130.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 262144 } }];
+  if (!func62(data, 262144)) {
+    validate179.errors = [{ instancePath, keyword: "x-max-bytes", params: { limit: 262144 } }];
     return false;
   } else {
     if (!func9(data, 64)) {
-      validate130.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
+      validate179.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 64 } }];
       return false;
     }
   }
-  validate130.errors = vErrors;
+  validate179.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRegisterRequest: Validator = validate131;
-const schema147 = {
+export const validateRegisterRequest: Validator = validate180;
+const schema108 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["session", "token"],
   properties: { session: { $ref: "#/definitions/SessionId" }, token: { $ref: "#/definitions/SessionToken" } },
 };
 
-function validate131(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate180(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate131.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate180.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
@@ -7965,31 +6957,14 @@ function validate131(data, { instancePath = "", parentData, parentDataProperty, 
         (data.session === undefined && (missing0 = "session")) ||
         (data.token === undefined && (missing0 = "token"))
       ) {
-        validate131.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate180.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.session !== undefined) {
-          let data0 = data.session;
           const _errs1 = errors;
-          const _errs2 = errors;
-          if (errors === _errs2) {
-            if (typeof data0 === "string") {
-              if (!pattern0.test(data0)) {
-                validate131.errors = [
-                  {
-                    instancePath: instancePath + "/session",
-                    keyword: "pattern",
-                    params: { pattern: "^[A-Za-z0-9_-]{4,64}$" },
-                  },
-                ];
-                return false;
-              }
-            } else {
-              validate131.errors = [
-                { instancePath: instancePath + "/session", keyword: "type", params: { type: "string" } },
-              ];
-              return false;
-            }
+          if (!validate24(data.session, instancePath + "/session")) {
+            vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
+            errors = vErrors.length;
           }
           var valid0 = _errs1 === errors;
         } else {
@@ -7997,78 +6972,51 @@ function validate131(data, { instancePath = "", parentData, parentDataProperty, 
         }
         if (valid0) {
           if (data.token !== undefined) {
-            let data1 = data.token;
-            const _errs4 = errors;
-            const _errs5 = errors;
-            if (errors === _errs5) {
-              if (typeof data1 === "string") {
-                if (isLonger(data1, 128)) {
-                  validate131.errors = [
-                    { instancePath: instancePath + "/token", keyword: "maxLength", params: { limit: 128 } },
-                  ];
-                  return false;
-                } else {
-                  if (isShorter(data1, 16)) {
-                    validate131.errors = [
-                      { instancePath: instancePath + "/token", keyword: "minLength", params: { limit: 16 } },
-                    ];
-                    return false;
-                  } else {
-                    if (!pattern1.test(data1)) {
-                      validate131.errors = [
-                        { instancePath: instancePath + "/token", keyword: "pattern", params: { pattern: "^[!-~]*$" } },
-                      ];
-                      return false;
-                    }
-                  }
-                }
-              } else {
-                validate131.errors = [
-                  { instancePath: instancePath + "/token", keyword: "type", params: { type: "string" } },
-                ];
-                return false;
-              }
+            const _errs2 = errors;
+            if (!validate25(data.token, instancePath + "/token")) {
+              vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+              errors = vErrors.length;
             }
-            var valid0 = _errs4 === errors;
+            var valid0 = _errs2 === errors;
           } else {
             var valid0 = true;
           }
         }
       }
     } else {
-      validate131.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate180.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate131.errors = vErrors;
+  validate180.errors = vErrors;
   return errors === 0;
 }
 
-export const validateAccepted: Validator = validate132;
-const schema150 = {
+export const validateAccepted: Validator = validate183;
+const schema109 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["ok"],
   properties: { ok: { const: true } },
 };
 
-function validate132(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate183(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate132.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate183.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.ok === undefined && (missing0 = "ok")) {
-        validate132.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate183.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.ok !== undefined) {
           if (true !== data.ok) {
-            validate132.errors = [
+            validate183.errors = [
               { instancePath: instancePath + "/ok", keyword: "const", params: { allowedValue: true } },
             ];
             return false;
@@ -8076,34 +7024,34 @@ function validate132(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate132.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate183.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate132.errors = vErrors;
+  validate183.errors = vErrors;
   return errors === 0;
 }
 
-export const validateRelayErrorBody: Validator = validate133;
-const schema151 = {
+export const validateRelayErrorBody: Validator = validate184;
+const schema110 = {
   type: "object",
   "x-max-depth": "frameDepth",
   required: ["error"],
   properties: { error: { type: "string", minLength: 1, maxLength: 256 } },
 };
 
-function validate133(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate184(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 128)) {
-    validate133.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
+    validate184.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 128 } }];
     return false;
   }
   if (errors === 0) {
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if (data.error === undefined && (missing0 = "error")) {
-        validate133.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate184.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.error !== undefined) {
@@ -8112,20 +7060,20 @@ function validate133(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (typeof data0 === "string") {
               if (isLonger(data0, 256)) {
-                validate133.errors = [
+                validate184.errors = [
                   { instancePath: instancePath + "/error", keyword: "maxLength", params: { limit: 256 } },
                 ];
                 return false;
               } else {
                 if (isShorter(data0, 1)) {
-                  validate133.errors = [
+                  validate184.errors = [
                     { instancePath: instancePath + "/error", keyword: "minLength", params: { limit: 1 } },
                   ];
                   return false;
                 }
               }
             } else {
-              validate133.errors = [
+              validate184.errors = [
                 { instancePath: instancePath + "/error", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -8134,16 +7082,16 @@ function validate133(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate133.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate184.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate133.errors = vErrors;
+  validate184.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBody: Validator = validate134;
-const schema152 = {
+export const validateOutboxPollBody: Validator = validate185;
+const schema111 = {
   type: "object",
   "x-max-depth": "pollDepth",
   required: ["frames", "unreadable"],
@@ -8155,11 +7103,11 @@ const schema152 = {
   },
 };
 
-function validate134(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate185(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 256)) {
-    validate134.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 256 } }];
+    validate185.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 256 } }];
     return false;
   }
   if (errors === 0) {
@@ -8169,7 +7117,7 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
         (data.frames === undefined && (missing0 = "frames")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate134.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate185.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.frames !== undefined) {
@@ -8178,7 +7126,7 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
           if (errors === _errs1) {
             if (Array.isArray(data0)) {
               if (data0.length > 1024) {
-                validate134.errors = [
+                validate185.errors = [
                   { instancePath: instancePath + "/frames", keyword: "maxItems", params: { limit: 1024 } },
                 ];
                 return false;
@@ -8187,15 +7135,8 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
                 const len0 = data0.length;
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs3 = errors;
-                  if (
-                    !validate30(data0[i0], {
-                      instancePath: instancePath + "/frames/" + i0,
-                      parentData: data0,
-                      parentDataProperty: i0,
-                      rootData,
-                    })
-                  ) {
-                    vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+                  if (!validate53(data0[i0], instancePath + "/frames/" + i0)) {
+                    vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs3 === errors;
@@ -8205,7 +7146,7 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
             } else {
-              validate134.errors = [
+              validate185.errors = [
                 { instancePath: instancePath + "/frames", keyword: "type", params: { type: "array" } },
               ];
               return false;
@@ -8222,20 +7163,20 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
             if (errors === _errs5) {
               if (typeof data2 === "string") {
                 if (isLonger(data2, 256)) {
-                  validate134.errors = [
+                  validate185.errors = [
                     { instancePath: instancePath + "/cursor", keyword: "maxLength", params: { limit: 256 } },
                   ];
                   return false;
                 } else {
                   if (isShorter(data2, 1)) {
-                    validate134.errors = [
+                    validate185.errors = [
                       { instancePath: instancePath + "/cursor", keyword: "minLength", params: { limit: 1 } },
                     ];
                     return false;
                   }
                 }
               } else {
-                validate134.errors = [
+                validate185.errors = [
                   { instancePath: instancePath + "/cursor", keyword: "type", params: { type: "string" } },
                 ];
                 return false;
@@ -8249,7 +7190,7 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.gap !== undefined) {
               const _errs7 = errors;
               if (typeof data.gap !== "boolean") {
-                validate134.errors = [
+                validate185.errors = [
                   { instancePath: instancePath + "/gap", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -8263,7 +7204,7 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data.unreadable;
                 const _errs9 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate134.errors = [
+                  validate185.errors = [
                     { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                   ];
                   return false;
@@ -8271,7 +7212,7 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs9) {
                   if (typeof data4 == "number" && isFinite(data4)) {
                     if (data4 > 9007199254740991 || isNaN(data4)) {
-                      validate134.errors = [
+                      validate185.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "maximum",
@@ -8281,7 +7222,7 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
                       return false;
                     } else {
                       if (data4 < 0 || isNaN(data4)) {
-                        validate134.errors = [
+                        validate185.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "minimum",
@@ -8302,85 +7243,85 @@ function validate134(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate134.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate185.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate134.errors = vErrors;
+  validate185.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBodyCursor: Validator = validate136;
-const schema153 = { type: "string", minLength: 1, maxLength: 256 };
+export const validateOutboxPollBodyCursor: Validator = validate187;
+const schema112 = { type: "string", minLength: 1, maxLength: 256 };
 
-function validate136(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate187(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
       if (isLonger(data, 256)) {
-        validate136.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
+        validate187.errors = [{ instancePath, keyword: "maxLength", params: { limit: 256 } }];
         return false;
       } else {
         if (isShorter(data, 1)) {
-          validate136.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
+          validate187.errors = [{ instancePath, keyword: "minLength", params: { limit: 1 } }];
           return false;
         }
       }
     } else {
-      validate136.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate187.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate136.errors = vErrors;
+  validate187.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBodyGap: Validator = validate137;
-const schema154 = { type: "boolean" };
+export const validateOutboxPollBodyGap: Validator = validate188;
+const schema113 = { type: "boolean" };
 
-function validate137(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate188(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "boolean") {
-    validate137.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    validate188.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
-  validate137.errors = vErrors;
+  validate188.errors = vErrors;
   return errors === 0;
 }
 
-export const validateOutboxPollBodyUnreadable: Validator = validate138;
-const schema155 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validateOutboxPollBodyUnreadable: Validator = validate189;
+const schema114 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate138(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate189(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate138.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate189.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate138.errors = [
+        validate189.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate138.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate189.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate138.errors = vErrors;
+  validate189.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBody: Validator = validate139;
-const schema156 = {
+export const validatePollBody: Validator = validate190;
+const schema115 = {
   type: "object",
   "x-max-depth": "pollDepth",
   required: ["frames", "unreadable"],
@@ -8391,13 +7332,13 @@ const schema156 = {
     unreadable: { type: "integer", minimum: 0, maximum: 9007199254740991 },
   },
 };
-const pattern32 = /* @__PURE__ */ new RegExp("^[0-9a-f]{16}$", "u");
+const pattern16 = /* @__PURE__ */ new RegExp("^[0-9a-f]{16}$", "u");
 
-function validate139(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate190(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!func9(data, 256)) {
-    validate139.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 256 } }];
+    validate190.errors = [{ instancePath, keyword: "x-max-depth", params: { limit: 256 } }];
     return false;
   }
   if (errors === 0) {
@@ -8407,7 +7348,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
         (data.frames === undefined && (missing0 = "frames")) ||
         (data.unreadable === undefined && (missing0 = "unreadable"))
       ) {
-        validate139.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
+        validate190.errors = [{ instancePath, keyword: "required", params: { missingProperty: missing0 } }];
         return false;
       } else {
         if (data.subscriber !== undefined) {
@@ -8415,8 +7356,8 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
           const _errs1 = errors;
           if (errors === _errs1) {
             if (typeof data0 === "string") {
-              if (!pattern32.test(data0)) {
-                validate139.errors = [
+              if (!pattern16.test(data0)) {
+                validate190.errors = [
                   {
                     instancePath: instancePath + "/subscriber",
                     keyword: "pattern",
@@ -8426,7 +7367,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
                 return false;
               }
             } else {
-              validate139.errors = [
+              validate190.errors = [
                 { instancePath: instancePath + "/subscriber", keyword: "type", params: { type: "string" } },
               ];
               return false;
@@ -8443,7 +7384,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
             if (errors === _errs3) {
               if (Array.isArray(data1)) {
                 if (data1.length > 1024) {
-                  validate139.errors = [
+                  validate190.errors = [
                     { instancePath: instancePath + "/frames", keyword: "maxItems", params: { limit: 1024 } },
                   ];
                   return false;
@@ -8452,15 +7393,8 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
                   const len0 = data1.length;
                   for (let i0 = 0; i0 < len0; i0++) {
                     const _errs5 = errors;
-                    if (
-                      !validate30(data1[i0], {
-                        instancePath: instancePath + "/frames/" + i0,
-                        parentData: data1,
-                        parentDataProperty: i0,
-                        rootData,
-                      })
-                    ) {
-                      vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+                    if (!validate53(data1[i0], instancePath + "/frames/" + i0)) {
+                      vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                       errors = vErrors.length;
                     }
                     var valid1 = _errs5 === errors;
@@ -8470,7 +7404,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
               } else {
-                validate139.errors = [
+                validate190.errors = [
                   { instancePath: instancePath + "/frames", keyword: "type", params: { type: "array" } },
                 ];
                 return false;
@@ -8484,7 +7418,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
             if (data.gap !== undefined) {
               const _errs7 = errors;
               if (typeof data.gap !== "boolean") {
-                validate139.errors = [
+                validate190.errors = [
                   { instancePath: instancePath + "/gap", keyword: "type", params: { type: "boolean" } },
                 ];
                 return false;
@@ -8498,7 +7432,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
                 let data4 = data.unreadable;
                 const _errs9 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate139.errors = [
+                  validate190.errors = [
                     { instancePath: instancePath + "/unreadable", keyword: "type", params: { type: "integer" } },
                   ];
                   return false;
@@ -8506,7 +7440,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
                 if (errors === _errs9) {
                   if (typeof data4 == "number" && isFinite(data4)) {
                     if (data4 > 9007199254740991 || isNaN(data4)) {
-                      validate139.errors = [
+                      validate190.errors = [
                         {
                           instancePath: instancePath + "/unreadable",
                           keyword: "maximum",
@@ -8516,7 +7450,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
                       return false;
                     } else {
                       if (data4 < 0 || isNaN(data4)) {
-                        validate139.errors = [
+                        validate190.errors = [
                           {
                             instancePath: instancePath + "/unreadable",
                             keyword: "minimum",
@@ -8537,74 +7471,74 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
         }
       }
     } else {
-      validate139.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
+      validate190.errors = [{ instancePath, keyword: "type", params: { type: "object" } }];
       return false;
     }
   }
-  validate139.errors = vErrors;
+  validate190.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBodySubscriber: Validator = validate141;
-const schema157 = { type: "string", pattern: "^[0-9a-f]{16}$" };
+export const validatePollBodySubscriber: Validator = validate192;
+const schema116 = { type: "string", pattern: "^[0-9a-f]{16}$" };
 
-function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate192(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (errors === 0) {
     if (typeof data === "string") {
-      if (!pattern32.test(data)) {
-        validate141.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[0-9a-f]{16}$" } }];
+      if (!pattern16.test(data)) {
+        validate192.errors = [{ instancePath, keyword: "pattern", params: { pattern: "^[0-9a-f]{16}$" } }];
         return false;
       }
     } else {
-      validate141.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
+      validate192.errors = [{ instancePath, keyword: "type", params: { type: "string" } }];
       return false;
     }
   }
-  validate141.errors = vErrors;
+  validate192.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBodyGap: Validator = validate142;
-const schema158 = { type: "boolean" };
+export const validatePollBodyGap: Validator = validate193;
+const schema117 = { type: "boolean" };
 
-function validate142(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate193(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (typeof data !== "boolean") {
-    validate142.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
+    validate193.errors = [{ instancePath, keyword: "type", params: { type: "boolean" } }];
     return false;
   }
-  validate142.errors = vErrors;
+  validate193.errors = vErrors;
   return errors === 0;
 }
 
-export const validatePollBodyUnreadable: Validator = validate143;
-const schema159 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
+export const validatePollBodyUnreadable: Validator = validate194;
+const schema118 = { type: "integer", minimum: 0, maximum: 9007199254740991 };
 
-function validate143(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+function validate194(data, instancePath = "") {
   let vErrors = null;
   let errors = 0;
   if (!(typeof data == "number" && !(data % 1) && !isNaN(data) && isFinite(data))) {
-    validate143.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
+    validate194.errors = [{ instancePath, keyword: "type", params: { type: "integer" } }];
     return false;
   }
   if (errors === 0) {
     if (typeof data == "number" && isFinite(data)) {
       if (data > 9007199254740991 || isNaN(data)) {
-        validate143.errors = [
+        validate194.errors = [
           { instancePath, keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } },
         ];
         return false;
       } else {
         if (data < 0 || isNaN(data)) {
-          validate143.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
+          validate194.errors = [{ instancePath, keyword: "minimum", params: { comparison: ">=", limit: 0 } }];
           return false;
         }
       }
     }
   }
-  validate143.errors = vErrors;
+  validate194.errors = vErrors;
   return errors === 0;
 }

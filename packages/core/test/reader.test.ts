@@ -226,6 +226,28 @@ describe("an input that is no object yet", () => {
   });
 });
 
+describe("a frame", () => {
+  test("is told by the keys it has; a member that is undefined is none", () => {
+    const notification = { jsonrpc: "2.0", method: "ping", id: undefined, result: undefined };
+    expect(accepted(safeParseFrame(notification))).toBe(notification);
+    expect(safeParseFrame({ ...notification, id: null }).ok).toBe(false);
+    expect(safeParseFrame(Object.create(notification)).ok).toBe(false);
+  });
+
+  test("that is refused is judged as what its keys make it", () => {
+    const pointerOf = (input: object) => {
+      const parsed = safeParseFrame({ jsonrpc: "2.0", ...input });
+      return parsed.ok ? "accepted" : parsed.issues[0]?.pointer;
+    };
+    expect(pointerOf({ id: 1, method: "" })).toBe("/method");
+    expect(pointerOf({ method: "ping", params: [] })).toBe("/params");
+    expect(pointerOf({ id: 1, error: "failed" })).toBe("/error");
+    expect(pointerOf({ id: 1 })).toBe("/result");
+    expect(pointerOf({ id: 1.5, result: {} })).toBe("/id");
+    expect(pointerOf({ id: 1, result: {}, method: "ping" })).toBe("/result");
+  });
+});
+
 describe("what comes out", () => {
   test("shares no default with another result", () => {
     const first = accepted(safeParsePinnedDefinition({ name: "write" }));

@@ -26,8 +26,9 @@ export function checked<T>(validate: Validator): Read<T> {
 
 /** A reader that chooses its validator by the keys that are there: the first entry whose keys the input all has. */
 export function selected<T>(choices: ReadonlyArray<readonly [keys: readonly string[], validate: Validator]>): Read<T> {
+  const entries = choices.map(([keys, validate]) => ({ keys, validate }));
   return (input, place, notes) => {
-    for (const [keys, validate] of choices) {
+    for (const { keys, validate } of entries) {
       if (!hasAll(input, keys)) continue;
       if (validate(input)) return input as T;
       return notes.refuse(explain(validate, input, place));
@@ -63,8 +64,14 @@ export function tagged<T>(tag: string, choices: ReadonlyMap<string, Validator>):
   };
 }
 
+/** A member that is undefined is none, as everywhere in JSON Schema. To find none is faster than to ask who owns it. */
 function hasAll(value: unknown, keys: readonly string[]): boolean {
-  for (const key of keys) if (!hasOwn(value, key)) return false;
+  if (keys.length === 0) return true;
+  if (typeof value !== "object" || value === null) return false;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string;
+    if ((value as Record<string, unknown>)[key] === undefined || !Object.hasOwn(value, key)) return false;
+  }
   return true;
 }
 

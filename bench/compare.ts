@@ -1,21 +1,29 @@
 /** Something to measure: one call does the same work every time, and gives something that depends on it. */
 export type Candidate = () => unknown;
 
-const ROUNDS = 25;
-const ROUND_NS = 8e6;
+const ROUNDS = 75;
+const ROUND_NS = 4e6;
 
-/**
- * Nanoseconds of one call of each candidate, as medians. In every round all candidates take their turn, so what else
- * the machine does meets all of them alike.
- */
-export function compare<Name extends string>(candidates: Readonly<Record<Name, Candidate>>): Record<Name, number> {
+export interface Comparison<Name extends string> {
+  /** Nanoseconds of one call, the median of all rounds. */
+  readonly time: Readonly<Record<Name, number>>;
+  /** How many times as long one candidate takes as another: the median of the ratios within a round. */
+  readonly ratio: (name: Name, baseline: Name) => number;
+}
+
+/** In every round all candidates take their turn, so what else the machine does meets all of them alike. */
+export function compare<Name extends string>(candidates: Readonly<Record<Name, Candidate>>): Comparison<Name> {
   const names = Object.keys(candidates) as Name[];
   const calls = new Map(names.map((name) => [name, callsPerRound(candidates[name])]));
-  const times = new Map(names.map((name) => [name, [] as number[]]));
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const name of names) times.get(name)?.push(timeOf(candidates[name], calls.get(name) ?? 1));
-  }
-  return Object.fromEntries(names.map((name) => [name, median(times.get(name) ?? [])])) as Record<Name, number>;
+  const rounds = Array.from({ length: ROUNDS }, () => {
+    const times = names.map((name) => [name, timeOf(candidates[name], calls.get(name) ?? 1)]);
+    return Object.fromEntries(times) as Record<Name, number>;
+  });
+  const medians = names.map((name) => [name, median(rounds.map((round) => round[name]))]);
+  return {
+    time: Object.fromEntries(medians) as Record<Name, number>,
+    ratio: (name, baseline) => median(rounds.map((round) => round[name] / round[baseline])),
+  };
 }
 
 function callsPerRound(candidate: Candidate): number {

@@ -58,6 +58,7 @@ export function runCall({ tool, args, meta, signal, log, markers, writer, answer
   const guard = () => ({
     touches,
     base,
+    seenIsChecked: true,
     isSeen: ({ seq }: Commit) => commits.includes(seq) || (pin?.seen.includes(seq) ?? false),
     refuse: ({ found, complete }: Conflict) =>
       new StalePinError(

@@ -1,3 +1,5 @@
+import { limits } from "@human-plus/core/protocol";
+
 /**
  * What the holder of a marker has read: everything up to the commit `base`, and the commits `seen` after it. A write
  * adds itself to `seen` and leaves `base` where it was, so that it never skips what others changed in between.
@@ -8,8 +10,8 @@ export interface Reading {
   readonly seen: readonly number[];
 }
 
-/** Markers stay under the contract's 512 bytes with this many; older ones are forgotten, and count as not seen. */
-export const MAX_SEEN = 40;
+/** The oldest of more commits, or of those that make a marker too long, are forgotten and count as not seen. */
+const MAX_SEEN = 200;
 
 export interface Markers {
   mint(reading: Reading): string;
@@ -19,17 +21,25 @@ export interface Markers {
 
 /** @param life names this life of the surface; a marker of another life is read by nobody */
 export function createMarkers(life: string): Markers {
-  const mint = ({ base, seen }: Reading) =>
-    [life, ...[base, ...seen.map((seq) => seq - base)].map((part) => part.toString(36))].join(".");
+  const mint = ({ base, seen }: Reading) => {
+    let kept = seen.slice(-MAX_SEEN);
+    for (;;) {
+      const steps = [base, ...kept.map((seq, index) => seq - (kept[index - 1] ?? base))];
+      const text = [life, ...steps.map((step) => step.toString(36))].join(".");
+      if (text.length <= limits.revisionBytes) return text;
+      kept = kept.slice(16);
+    }
+  };
   return {
     mint,
     read(marker) {
-      const [base = Number.NaN, ...offsets] = marker
+      const [base = Number.NaN, ...steps] = marker
         .split(".")
         .slice(1)
         .map((part) => Number.parseInt(part, 36));
-      const reading = { base, seen: offsets.map((offset) => base + offset) };
-      return mint(reading) === marker ? reading : undefined;
+      let seq = base;
+      const reading = { base, seen: steps.map((step) => (seq += step)) };
+      return steps.every((step) => step > 0) && mint(reading) === marker ? reading : undefined;
     },
   };
 }
@@ -39,5 +49,5 @@ export function extendReading({ base, seen }: Reading, commits: Iterable<number>
   const all = [...new Set([...seen, ...commits])].filter((seq) => seq > base).sort((a, b) => a - b);
   let holes = 0;
   while (all[holes] === base + holes + 1) holes++;
-  return { base: base + holes, seen: all.slice(holes).slice(-MAX_SEEN) };
+  return { base: base + holes, seen: all.slice(holes) };
 }

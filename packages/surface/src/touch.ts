@@ -27,17 +27,24 @@ export function touchesOf(declared: Touches, changes: readonly Change[]): Touche
   return [...declared, ...named];
 }
 
+/** What somebody works on, and what they have read. */
+export interface View {
+  readonly touches: Touches;
+  /** Everything up to this commit was read. */
+  readonly base: number;
+  /** Whether a later commit was. */
+  readonly isSeen: (commit: Commit) => boolean;
+  /** Whoever made a commit that was seen had checked what it touches, so that what is older there was seen too. */
+  readonly seenIsChecked: boolean;
+}
+
 /**
- * Finds what changed after `base` and stands against a write, or `undefined`. A touched handle conflicts with a change
+ * Finds what stands against a write of somebody with this view, or `undefined`. A touched handle conflicts with a change
  * of itself, with a container of it that was moved or deleted, and, with `contents`, with a change of anything in it.
- *
- * @param isSeen commits after `base` that do not count
  */
 export function findConflict(
   log: ChangeLog,
-  touches: Touches,
-  base: number,
-  isSeen: (commit: Commit) => boolean,
+  { touches, base, isSeen, seenIsChecked }: View,
   containers: (handle: string) => Iterable<string>,
 ): Conflict | undefined {
   if (touches === "none") return undefined;
@@ -45,9 +52,11 @@ export function findConflict(
   const add = (commit: Commit, change: Change) => {
     if (!isSeen(commit) && found.size < MAX_FOUND) found.set(change, commit);
   };
-  const follow = (trace: Trace | undefined, counts: (change: Change) => boolean = () => true) => {
-    for (let at = trace; at !== undefined && at.commit.seq > base; at = at.older)
+  const follow = (newest: Trace | undefined, endsAtSeen: boolean, counts: (change: Change) => boolean = () => true) => {
+    for (let at = newest; at !== undefined && at.commit.seq > base; at = at.older) {
+      if (endsAtSeen && isSeen(at.commit)) return;
       if (counts(at.change)) add(at.commit, at.change);
+    }
   };
   if (touches === "all") {
     for (let seq = log.head; seq > base && seq > log.forgotten && found.size < MAX_FOUND; seq--) {
@@ -58,10 +67,10 @@ export function findConflict(
     for (const touch of touches) {
       const { handle, contents } = typeof touch === "string" ? { handle: touch, contents: false } : touch;
       assertHandle(handle);
-      follow(log.newest("self", handle));
-      if (contents) follow(log.newest("inside", handle));
+      follow(log.newest("self", handle), seenIsChecked);
+      if (contents) follow(log.newest("inside", handle), false);
       for (const container of containers(handle))
-        follow(log.newest("self", container), ({ kind }) => kind === "moved" || kind === "deleted");
+        follow(log.newest("self", container), seenIsChecked, ({ kind }) => kind === "moved" || kind === "deleted");
     }
   }
   const complete = base >= log.forgotten && found.size < MAX_FOUND;

@@ -22,7 +22,12 @@ export function undoLatest(log: ChangeLog, writer: Writer, ofHand: (hand: Hand) 
   if (latest === undefined) return { undone: false, reason: "nothing_to_undo", changes: [] };
   if (latest.undo === undefined) return { undone: false, reason: "cannot_be_undone", changes: [] };
   const changes = latest.changes.map((change): Change => ({ ...change, kind: inverse(change.kind) }));
-  const view = { touches: [], base: latest.seq, isSeen: (commit: Commit) => commit.settled };
+  const view = {
+    touches: [],
+    base: latest.seq,
+    isSeen: (commit: Commit) => commit.settled,
+    seenIsChecked: false,
+  };
   const against = writer.conflict(view, changes);
   if (against !== undefined)
     return { undone: false, reason: "changed_since", changes: against.found.map(({ change }) => change) };

@@ -1,13 +1,6 @@
 import { type Change, type Hand, readChanges } from "./change.ts";
 import type { ChangeLog, Commit } from "./change-log.ts";
-import { type Conflict, findConflict, type Touches, touchesOf } from "./touch.ts";
-
-/** What somebody works on, and what they have read: everything up to `base`, and what `isSeen` says of later commits. */
-export interface View {
-  readonly touches: Touches;
-  readonly base: number;
-  readonly isSeen: (commit: Commit) => boolean;
-}
+import { type Conflict, findConflict, touchesOf, type View } from "./touch.ts";
 
 /** What a write has to be fresh against. */
 export interface Guard extends View {
@@ -62,8 +55,8 @@ export function createWriter({ log, parentOf, fingerprint, onOutside, onCommit }
     return found;
   }
 
-  const conflict: Writer["conflict"] = ({ touches, base, isSeen }, changes = []) =>
-    findConflict(log, touchesOf(touches, changes), base, isSeen, containers);
+  const conflict: Writer["conflict"] = (view, changes = []) =>
+    findConflict(log, { ...view, touches: touchesOf(view.touches, changes) }, containers);
 
   function inspect(during: string): void {
     const current = fingerprint?.();

@@ -1,0 +1,33 @@
+import type { SurfaceSession } from "@human-plus/core";
+
+export interface WatchOptions {
+  session: SurfaceSession;
+  /** Takes one line for each thing a person does. */
+  say: (text: string) => void;
+  /** Ends it. */
+  signal: AbortSignal;
+}
+
+const VERBS = { created: "added", updated: "edited", deleted: "deleted", moved: "moved", unknown: "changed" } as const;
+
+/** Stays on the canvas without touching it, and says what people do. Settles when it is stopped. */
+export async function watchPeople({ session, say, signal }: WatchOptions): Promise<void> {
+  let wake: () => void = () => undefined;
+  const stopListening = session.on("personActed", () => wake());
+  const stopWatching = await session.watch();
+  signal.addEventListener("abort", () => wake(), { once: true });
+  try {
+    while (!signal.aborted) {
+      const acted = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const { changes } = await session.changesSince({ signal });
+      for (const { handle, kind, actor, label = handle } of changes)
+        if (actor === "human") say(`${VERBS[kind]} ${label}`);
+      await acted;
+    }
+  } finally {
+    stopListening();
+    stopWatching();
+  }
+}

@@ -1,0 +1,86 @@
+import type { SurfaceSession } from "@human-plus/core";
+import type { ReadCard } from "../agent/canvas-reading.ts";
+import { tidyUp } from "../agent/tidy.ts";
+import type { Stage } from "./stage.ts";
+
+/** Card that a person drags after the agent has read the canvas, and before it writes. */
+const DRAGGED = { handle: "budget", title: "Budget" } as const;
+/** Card that a person still holds when the agent writes. */
+const HELD = { handle: "weather", title: "Weather" } as const;
+
+/** Tidy lines up the cards; a person drags one and holds another one while it works, with a real mouse. */
+export async function playDragScene({ canvas, expect, transcript }: Stage, session: SurfaceSession): Promise<void> {
+  transcript.title("Tidy joins, and a person interferes");
+  const { page } = canvas;
+  let dropped: { x: number; y: number } | undefined;
+  let isFirst = true;
+  let isHolding = false;
+
+  const report = await tidyUp({
+    session,
+    say: (text) => transcript.say("Tidy", text),
+    pause: async () => undefined,
+    async beforeMove({ handle, title }: ReadCard) {
+      if (isHolding) {
+        isHolding = false;
+        await page.mouse.up();
+        transcript.say("You", `let go of ${HELD.title}`);
+      }
+      if (isFirst) {
+        isFirst = false;
+        await lookAtPresence(title);
+      }
+      if (handle === DRAGGED.handle) {
+        await canvas.drag(DRAGGED.title, { dx: 56, dy: 196 });
+        transcript.say("You", `drag ${DRAGGED.title} away, with the mouse`);
+        dropped = await canvas.position(DRAGGED.title);
+        await canvas.screenshot("2-dragged");
+      }
+      if (handle === HELD.handle) {
+        await canvas.pickUp(HELD.title, { dx: 14, dy: 130 });
+        isHolding = true;
+        transcript.say("You", `pick up ${HELD.title}, and hold it`);
+      }
+    },
+  });
+  if (isHolding) await page.mouse.up();
+
+  const refused = report.refusals.map(({ code, outcome }) => ({ code, outcome }));
+  const stale = { code: "surface_changed_under_you", outcome: "not_applied" };
+  expect.equal("both moves were refused, and nothing was written", refused, [stale, stale]);
+  const rows = report.reports.map(({ deferTo }) =>
+    deferTo.map(({ handle, kind, actor }) => `${handle} ${kind} ${actor}`),
+  );
+  expect.equal("changesSince names each card, moved by a human", rows, [
+    [`${DRAGGED.handle} moved human`],
+    [`${HELD.handle} moved human`],
+  ]);
+  expect.equal("the dragged card lies where the person put it", await canvas.position(DRAGGED.title), dropped);
+  expect.equal("the agent went on around them", report.moved.toSorted(), [
+    "dinner",
+    "museums",
+    "old-notes",
+    "packing",
+    "travel",
+  ]);
+  expect.equal("and left alone what was not its own", report.leftAlone, [DRAGGED.handle, HELD.handle]);
+  await expect.settles(
+    "the page says why, in plain words",
+    canvas.logged(`Refused: you moved ${DRAGGED.title} while Tidy was working`),
+  );
+  await expect.settles("and what was done", canvas.logged("Tidy moved Travel"));
+  await canvas.screenshot("3-refused");
+
+  async function lookAtPresence(title: string): Promise<void> {
+    const tidy = page.locator(".participant", { hasText: "Tidy" });
+    await expect.settles("the page lists Tidy among the participants", tidy.waitFor());
+    await expect.settles("with what it does", tidy.getByText(`Moving ${title}`).waitFor());
+    const cursor = page.locator(".cursor", { hasText: "Tidy" });
+    await expect.settles("its cursor is there, with its name", cursor.waitFor());
+    await canvas.screenshot("1-presence");
+    const [at, card] = [await cursor.boundingBox(), await canvas.card(title).boundingBox()];
+    const isAtCard =
+      at !== null && card !== null && Math.abs(at.x - card.x) <= card.width && Math.abs(at.y - card.y) <= card.height;
+    expect.holds(`the cursor is at ${title}`, isAtCard, { at, card });
+  }
+}

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { PageFile } from "./page-bundle.ts";
+
+export interface PageServer {
+  readonly url: string;
+  /** Serves a page whose surface is this invitation's. Before that, every request is refused. */
+  serve(page: ServedPage): void;
+  /** Settles when a browser has opened the page and its surface can be reached. */
+  connected(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ServedPage {
+  readonly files: ReadonlyMap<string, PageFile>;
+  /** What the page needs to be a surface: handed to pages of this origin only. */
+  readonly invitation: { readonly relayBaseUrl: string };
+}
+
+/** Serves the page on loopback. @throws Error with the system's code if it cannot listen there */
+export async function startPageServer(port: number): Promise<PageServer> {
+  const { promise: connected, resolve: setConnected } = Promise.withResolvers<void>();
+  let page: ServedPage | undefined;
+  const server = createServer((request, response) => {
+    // Another site whose name leads to loopback must not read the invitation.
+    if (request.headers.host !== new URL(url).host || page === undefined) {
+      send(response, { status: 403, body: "Forbidden" });
+      return;
+    }
+    send(response, answer(request, page, setConnected), new URL(page.invitation.relayBaseUrl).origin);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return {
+    url,
+    serve(served) {
+      page = served;
+    },
+    connected: () => connected,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly type?: string;
+}
+
+function answer({ url = "/", method }: IncomingMessage, page: ServedPage, onConnected: () => void): Answer {
+  const { pathname } = new URL(url, "http://localhost");
+  if (pathname === "/connected" && method === "POST") {
+    onConnected();
+    return { status: 204, body: "" };
+  }
+  if (method !== "GET") return { status: 405, body: "Method not allowed" };
+  if (pathname === "/invitation.json")
+    return { status: 200, body: JSON.stringify(page.invitation), type: "application/json; charset=utf-8" };
+  return { status: 404, body: "Not found", ...found(page.files.get(pathname)) };
+}
+
+function found(file: PageFile | undefined): Answer | undefined {
+  return file && { status: 200, ...file };
+}
+
+function send(
+  response: ServerResponse,
+  { status, body, type = "text/plain; charset=utf-8" }: Answer,
+  relay = "",
+): void {
+  response.writeHead(status, {
+    "content-type": type,
+    "content-security-policy": [
+      "default-src 'self'",
+      `connect-src 'self' ${relay}`.trim(),
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+    "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+  });
+  response.end(body);
+}

@@ -2,39 +2,52 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface CuttingProxy extends AsyncDisposable {
   readonly port: number;
-  /** Cuts every connection that carries an event stream now. Gives how many there were. */
-  cutStreams(): number;
+  /** Cuts the event streams whose request line holds a text. Gives how many there were. */
+  cutStreams(holding: string): number;
+  /** Lets no event stream through until `until` resolves. */
+  holdStreams(until: Promise<unknown>): void;
 }
 
-/** Passes TCP on, and cuts event streams when it is told to: at whatever byte they happen to be. */
+/** Passes TCP on, and cuts or holds event streams when it is told to, at whatever byte they happen to be. */
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
-  const streams = new Set<Socket>();
-  const all = new Set<Socket>();
+  const streams = new Map<Socket, string>();
+  const open = new Set<Socket>();
+  let passage: Promise<unknown> | undefined;
   const server = createServer((client) => {
     const target = connect(targetPort, "127.0.0.1");
-    all.add(client);
+    open.add(client);
     const end = () => {
       streams.delete(client);
-      all.delete(client);
+      open.delete(client);
       client.destroy();
       target.destroy();
     };
-    client.once("data", (head: Buffer) => {
-      if (head.toString("latin1").startsWith("GET ")) streams.add(client);
-    });
     for (const socket of [client, target]) socket.setNoDelay(true).on("error", end).on("close", end);
-    client.pipe(target).pipe(client);
+    target.pipe(client);
+    client.once("data", async (head: Buffer) => {
+      client.pause();
+      const line = head.toString("latin1").split("\r\n", 1)[0] as string;
+      if (line.startsWith("GET ")) {
+        streams.set(client, line);
+        await passage;
+      }
+      target.write(head);
+      client.pipe(target);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    cutStreams() {
-      const { size } = streams;
-      for (const socket of [...streams]) socket.resetAndDestroy();
-      return size;
+    cutStreams(holding) {
+      const found = [...streams].filter(([, line]) => line.includes(holding));
+      for (const [socket] of found) socket.resetAndDestroy();
+      return found.length;
+    },
+    holdStreams(until) {
+      passage = until;
     },
     async [Symbol.asyncDispose]() {
-      for (const socket of all) socket.destroy();
+      for (const socket of open) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };

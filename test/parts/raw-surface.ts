@@ -7,12 +7,14 @@ export interface RawRequest {
   readonly params?: Record<string, unknown>;
 }
 
+export type RawResult = Record<string, unknown> | undefined;
+
 export interface RawSurfaceOptions {
   baseUrl: string;
   session: string;
   token: string;
   /** Gives the result of a request, or nothing where it is to stay unanswered. */
-  onRequest: (request: RawRequest) => Record<string, unknown> | undefined;
+  onRequest: (request: RawRequest) => RawResult | Promise<RawResult>;
 }
 
 export interface RawSurface extends AsyncDisposable {
@@ -41,6 +43,11 @@ export async function connectRawSurface({
 
   const send = (frame: unknown) => post(`/${session}/outbox?${query}`, frame);
 
+  async function answer(asked: RawRequest): Promise<void> {
+    const result = await onRequest(asked);
+    if (result !== undefined) await send({ jsonrpc: "2.0", id: asked.id, result });
+  }
+
   async function open(): Promise<AsyncIterable<Buffer>> {
     await post("/register", { session, token });
     const url = `${baseUrl}/${session}/events?${query}&direction=inbound`;
@@ -56,10 +63,8 @@ export async function connectRawSurface({
         if (event !== "mcp") return;
         const frame: RawRequest = JSON.parse(data);
         if (frame.id === undefined) return;
-        const result = onRequest(frame);
-        if (result === undefined) return;
         // The relay may stop in between; whoever asked then sees it from the other end.
-        send({ jsonrpc: "2.0", id: frame.id, result }).catch(() => {});
+        answer(frame).catch(() => {});
       },
     });
     for await (const chunk of stream) parser.feed(decoder.decode(chunk, { stream: true }));

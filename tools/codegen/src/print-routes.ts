@@ -47,5 +47,5 @@ function printRoute({ name, method, address, summary, query }: Route, file: Sour
   const pairs = query.length > 0 ? `, [${names}], query` : "";
   file.doc(`URL for \`${method} {base}${address}\`: ${summary} It may hold the token: never log it.`);
   file.print(`export function ${name}Url(${parameters.join(", ")}): string {`);
-  file.print(`  return ${file.value(SEAM, "routeUrl")}(base, routes.${name}.address, ${session}${pairs});`, "}", "");
+  file.print(`  return ${file.value(SEAM, "routeUrl")}(base, "${address}", ${session}${pairs});`, "}", "");
 }

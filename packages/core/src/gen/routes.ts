@@ -55,7 +55,7 @@ export type RouteName = keyof typeof routes;
 
 /** URL for `POST {base}/register`: Opens a session, or finds it again with the same token. It may hold the token: never log it. */
 export function registerUrl(base: string): string {
-  return routeUrl(base, routes.register.address, undefined);
+  return routeUrl(base, "/register", undefined);
 }
 
 /** Query of `POST {base}/{session}/inbox`. */
@@ -68,7 +68,7 @@ export interface SendToSurfaceQuery {
 
 /** URL for `POST {base}/{session}/inbox`: Sends a frame to the surface. It may hold the token: never log it. */
 export function sendToSurfaceUrl(base: string, session: string, query: SendToSurfaceQuery): string {
-  return routeUrl(base, routes.sendToSurface.address, session, ["token", "client"], query);
+  return routeUrl(base, "/{session}/inbox", session, ["token", "client"], query);
 }
 
 /** Query of `POST {base}/{session}/outbox`. */
@@ -79,7 +79,7 @@ export interface SendToAgentsQuery {
 
 /** URL for `POST {base}/{session}/outbox`: Sends a frame to the agents of a session. It may hold the token: never log it. */
 export function sendToAgentsUrl(base: string, session: string, query: SendToAgentsQuery): string {
-  return routeUrl(base, routes.sendToAgents.address, session, ["token"], query);
+  return routeUrl(base, "/{session}/outbox", session, ["token"], query);
 }
 
 /** Query of `GET {base}/{session}/events`. */
@@ -94,7 +94,7 @@ export interface StreamEventsQuery {
 
 /** URL for `GET {base}/{session}/events`: Opens an event stream of frames. It may hold the token: never log it. */
 export function streamEventsUrl(base: string, session: string, query: StreamEventsQuery): string {
-  return routeUrl(base, routes.streamEvents.address, session, ["token", "client", "direction"], query);
+  return routeUrl(base, "/{session}/events", session, ["token", "client", "direction"], query);
 }
 
 /** Query of `GET {base}/{session}/outbox`. */
@@ -113,7 +113,7 @@ export interface PollOutboxQuery {
 
 /** URL for `GET {base}/{session}/outbox`: Waits for frames for one agent; the wait is in seconds. It may hold the token: never log it. */
 export function pollOutboxUrl(base: string, session: string, query: PollOutboxQuery): string {
-  return routeUrl(base, routes.pollOutbox.address, session, ["token", "client", "direction", "wait", "after"], query);
+  return routeUrl(base, "/{session}/outbox", session, ["token", "client", "direction", "wait", "after"], query);
 }
 
 /** Query of `GET {base}/{session}/poll`. */
@@ -132,7 +132,7 @@ export interface PollQuery {
 
 /** URL for `GET {base}/{session}/poll`: Waits for frames; the wait is in milliseconds. It may hold the token: never log it. */
 export function pollUrl(base: string, session: string, query: PollQuery): string {
-  return routeUrl(base, routes.poll.address, session, ["token", "client", "direction", "wait", "subscriber"], query);
+  return routeUrl(base, "/{session}/poll", session, ["token", "client", "direction", "wait", "subscriber"], query);
 }
 
 /** Query of `POST {base}/{session}/unregister`. */
@@ -145,15 +145,15 @@ export interface UnregisterQuery {
 
 /** URL for `POST {base}/{session}/unregister`: With client, that agent leaves; without, the session ends. It may hold the token: never log it. */
 export function unregisterUrl(base: string, session: string, query: UnregisterQuery): string {
-  return routeUrl(base, routes.unregister.address, session, ["token", "client"], query);
+  return routeUrl(base, "/{session}/unregister", session, ["token", "client"], query);
 }
 
 /** URL for `GET {base}/`: Says that the relay is up. It may hold the token: never log it. */
 export function healthUrl(base: string): string {
-  return routeUrl(base, routes.health.address, undefined);
+  return routeUrl(base, "/", undefined);
 }
 
 /** URL for `GET {base}/metrics`: Numbers about the relay in the Prometheus text format. They name no session, client or token. It may hold the token: never log it. */
 export function metricsUrl(base: string): string {
-  return routeUrl(base, routes.metrics.address, undefined);
+  return routeUrl(base, "/metrics", undefined);
 }

@@ -4,7 +4,7 @@ import type { ChangeLog, Commit } from "./change-log.ts";
 import { extendReading, type Reading } from "./marker.ts";
 
 /** Whose hand it was, for whoever asks. PROTOCOL.md section 6. */
-export function actorFor(asker: string | undefined, hand: Hand): ChangeActor {
+function actorFor(asker: string | undefined, hand: Hand): ChangeActor {
   if (hand.type === "human") return "human";
   return hand.type === "agent" && hand.id !== undefined && hand.id === asker ? "agent" : "other";
 }

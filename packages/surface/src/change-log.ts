@@ -25,7 +25,7 @@ interface LinkedTrace extends Trace {
 }
 
 /** `self`: the handle changed, or a change said that it also touches it. `inside`: something in it changed. */
-export type Relation = "self" | "inside";
+type Relation = "self" | "inside";
 
 export interface ChangeLog {
   /** The number of the newest commit; 0 before the first. */

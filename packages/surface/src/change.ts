@@ -22,7 +22,7 @@ export type Hand =
   | { readonly type: "system"; readonly id?: string | undefined };
 
 /** Changes of one commit. */
-export const MAX_COMMIT_CHANGES = 1_000;
+const MAX_COMMIT_CHANGES = 1_000;
 const MAX_TEXT = 256;
 
 /** Copies and bounds what the application said. @throws TypeError */

@@ -59,9 +59,7 @@ export interface ServerParts {
 }
 
 /** What becomes of a request. */
-export type Reply =
-  | { readonly result: JsonObject }
-  | { readonly error: { code: number; message: string; data?: JsonObject } };
+type Reply = { readonly result: JsonObject } | { readonly error: { code: number; message: string; data?: JsonObject } };
 
 interface Running {
   readonly id: RequestId;

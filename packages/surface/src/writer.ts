@@ -3,12 +3,12 @@ import type { ChangeLog, Commit } from "./change-log.ts";
 import { type Conflict, findConflict, touchesOf, type View } from "./touch.ts";
 
 /** What a write has to be fresh against. */
-export interface Guard extends View {
+interface Guard extends View {
   /** Turns what stands against the write into what is thrown. */
   readonly refuse: (conflict: Conflict) => Error;
 }
 
-export interface Write<T> {
+interface Write<T> {
   readonly changes: Change | readonly Change[];
   readonly apply: () => T;
   readonly hand: Hand;

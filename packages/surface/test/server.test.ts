@@ -41,7 +41,7 @@ describe("the server", () => {
     "7",
     '{"jsonrpc":"2.0"}',
     '{"jsonrpc":"1.0","id":1,"method":"ping"}',
-    " ".repeat(limits.frameBytes) + "{}",
+    `${" ".repeat(limits.frameBytes)}{}`,
   ])("drops what is no frame and goes on", async (text) => {
     const agent = joinLocally(createBoard().surface);
     agent.raw(text);

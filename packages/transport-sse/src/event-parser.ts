@@ -29,8 +29,9 @@ const DATA = new TextEncoder().encode("data");
 const COLON = 58;
 
 /**
- * Reads an event stream of any chunking, bounded. The fields are eventsource-parser's work; it gets whole lines only,
- * because it would look through the beginning of an unfinished line again with every chunk, and without a bound.
+ * Reads an event stream of any chunking. The fields are eventsource-parser's work. It gets whole lines, as text that
+ * was checked: left alone with a stream it would end at the first event that is too large, and with a decoder before
+ * it at the first byte that is not UTF-8. Here such an event is marked, and the next one is read as ever.
  */
 export function createEventParser({ maxDataBytes, onEvent, onRetry }: EventParserOptions): EventParser {
   const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

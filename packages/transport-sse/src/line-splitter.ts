@@ -20,7 +20,7 @@ export function createLineSplitter({ maxBytes, onLine }: LineSplitterOptions): L
   let isAfterCr = false;
 
   function keep(bytes: Uint8Array): void {
-    const part = bytes.subarray(0, maxBytes - kept);
+    const part = bytes.length <= maxBytes - kept ? bytes : bytes.subarray(0, maxBytes - kept);
     if (kept + part.length > buffer.length) {
       const larger = new Uint8Array(Math.max(buffer.length * 2, kept + part.length));
       larger.set(buffer.subarray(0, kept));
@@ -58,7 +58,7 @@ export function createLineSplitter({ maxBytes, onLine }: LineSplitterOptions): L
         if (lf >= 0 && lf < from) lf = chunk.indexOf(LF, from);
         if (cr >= 0 && cr < from) cr = chunk.indexOf(CR, from);
       }
-      keep(chunk.subarray(from));
+      if (from < chunk.length) keep(from === 0 ? chunk : chunk.subarray(from));
     },
   };
 }

@@ -2,8 +2,8 @@ import { HumanPlusError } from "@human-plus/core";
 import { linkTo, openTransport, request } from "./raw-relay.ts";
 
 // An agent in a process of its own: it makes one exchange and leaves its transport in the state it is told to.
-const [, , state = "", baseUrl = ""] = process.argv;
-const transport = openTransport({ idleLegMs: 600_000 });
+const [, , state = "", baseUrl = "", options = "{}"] = process.argv;
+const transport = openTransport({ idleLegMs: 600_000, ...JSON.parse(options) });
 const link = linkTo(baseUrl);
 if (state === "held") transport.hold(link);
 try {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { Invitation, type RelayTransport } from "@human-plus/core";
 import { eventStream, type Notification, type Request } from "@human-plus/core/protocol";
@@ -26,6 +27,8 @@ export interface RawRelayOptions {
   onFrame?: (arrival: FrameArrival, relay: RawRelay) => void;
   /** What happens when a client leaves. @default accepted */
   onUnregister?: (arrival: Arrival, relay: RawRelay) => void;
+  /** Serves https with this. */
+  tls?: { key: string; cert: string };
 }
 
 /** A relay that does as a test says, over real sockets. */
@@ -45,14 +48,14 @@ export interface RawRelay extends AsyncDisposable {
 }
 
 export async function startRawRelay(options: RawRelayOptions = {}): Promise<RawRelay> {
-  const { onEvents = openStream, onFrame = echo, onUnregister = accept } = options;
+  const { onEvents = openStream, onFrame = echo, onUnregister = accept, tls } = options;
   const watchers = new Set<() => void>();
   const sockets = new Set<Socket>();
   let connections = 0;
   const changed = () => {
     for (const watcher of watchers) watcher();
   };
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? "", "http://relay");
     const client = url.searchParams.get("client") ?? "";
     const arrival: Arrival = { client, url, headers: request.headers, response, socket: request.socket };
@@ -72,8 +75,9 @@ export async function startRawRelay(options: RawRelayOptions = {}): Promise<RawR
       }
     }
     changed();
-  });
-  server.on("connection", (socket) => {
+  };
+  const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
+  server.on("connection", (socket: Socket) => {
     connections++;
     sockets.add(socket);
     socket.on("close", () => {
@@ -86,7 +90,7 @@ export async function startRawRelay(options: RawRelayOptions = {}): Promise<RawR
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const relay: RawRelay = {
-    baseUrl: `http://127.0.0.1:${port}/relay`,
+    baseUrl: tls === undefined ? `http://127.0.0.1:${port}/relay` : `https://localhost:${port}/relay`,
     streams: [],
     frames: [],
     unregistered: [],

@@ -12,12 +12,12 @@ describe("an agent on a live canvas", () => {
       "canvas_read",
       "changes_since",
     ]);
-    expect(await agent.conflictDetection()).toBe("not_observed");
+    expect(await agent.conflictDetection()).toMatchObject({ state: "not_observed" });
     const read = await agent.call("canvas_read");
     expect(read.text).toMatch(/^<surface-data source="canvas\/board" tool="canvas_read" nonce="[0-9a-f]{16}">\n/);
     expect(read.structuredContent).toEqual({ cards: Object.fromEntries(canvas.cards) });
     expect(read.revision).toBeDefined();
-    expect(await agent.conflictDetection()).toBe("minted");
+    expect(await agent.conflictDetection()).toMatchObject({ state: "minted" });
     const moved = await agent.call("canvas_move", { card: "budget", x: 40, y: 40 });
     expect(moved).toMatchObject({ isError: false, notices: [] });
     expect(canvas.cards.get("budget")).toMatchObject({ x: 40, y: 40 });
@@ -40,7 +40,7 @@ describe("an agent on a live canvas", () => {
     expect(message).toMatch(/Do not repeat this call/);
     expect(surface?.changes).toEqual([expect.objectContaining({ handle: "budget", kind: "moved", actor: "human" })]);
     expect(canvas.cards.get("budget")).toMatchObject({ x: 7, y: 7 });
-    expect(await agent.conflictDetection()).toBe("enforced");
+    expect(await agent.conflictDetection()).toMatchObject({ state: "enforced" });
     expect(await agent.status()).toMatchObject({ state: "attached" });
 
     const report = await agent.changesSince();
@@ -52,7 +52,7 @@ describe("an agent on a live canvas", () => {
       state: "attributed",
     });
     expect(report.deferTo).toEqual([expect.objectContaining({ handle: "budget", kind: "moved", actor: "human" })]);
-    expect(report.text).toMatch(/"budget".*moved by a person/);
+    expect(report.describe()).toMatch(/"budget".*moved by a person/);
 
     await agent.call("canvas_move", { card: "travel", x: 200, y: 0 });
     expect(canvas.cards.get("travel")).toMatchObject({ x: 200 });
@@ -227,5 +227,79 @@ describe("an attachment", () => {
       code: "aborted",
       outcome: "not_applied",
     });
+  });
+});
+
+describe("a turn", () => {
+  const handlesOf = (_: string, { card }: { card?: unknown }) => (card === undefined ? [] : [String(card)]);
+
+  test("tells the model what people changed and what to leave alone, and nothing when nothing happened", async () => {
+    await using canvas = await startLiveCanvas();
+    const agent = await canvas.join();
+    await agent.call("canvas_read");
+    expect(await agent.turn()).toMatchObject({ text: "", leaveAlone: [] });
+    canvas.personMoves("budget", 5, 5);
+    const turn = await agent.turn();
+    expect(turn.leaveAlone).toEqual(["budget"]);
+    expect(turn.text).toMatch(/"budget".*moved by a person[\s\S]*Leave alone/);
+  });
+
+  test("with protection refuses calls that name a person's card before anything is sent, until it ends", async () => {
+    await using canvas = await startLiveCanvas();
+    const agent = await canvas.join();
+    await agent.call("canvas_read");
+    canvas.personMoves("budget", 5, 5);
+    const turn = await agent.turn({ protect: true, handlesOf });
+    const move = () => agent.call("canvas_move", { card: "budget", x: 1, y: 1 });
+    await expect(move()).rejects.toMatchObject({
+      code: "deferred_to_person",
+      outcome: "not_applied",
+      message: expect.stringContaining('"budget"'),
+    });
+    await agent.call("canvas_move", { card: "travel", x: 300, y: 0 });
+    expect(canvas.cards.get("budget")).toMatchObject({ x: 5 });
+    turn.end();
+    await move();
+    expect(canvas.cards.get("budget")).toMatchObject({ x: 1 });
+  });
+
+  test("ends with the next one, whose end the first one's does not touch", async () => {
+    await using canvas = await startLiveCanvas();
+    const agent = await canvas.join();
+    await agent.call("canvas_read");
+    canvas.personMoves("budget", 5, 5);
+    const first = await agent.turn({ protect: true, handlesOf });
+    canvas.personMoves("travel", 6, 6);
+    using second = await agent.turn({ protect: true, handlesOf });
+    first.end();
+    expect(second.leaveAlone).toEqual(["travel"]);
+    await expect(agent.call("canvas_move", { card: "travel", x: 1, y: 1 })).rejects.toMatchObject({
+      code: "deferred_to_person",
+    });
+  });
+
+  test("cannot protect without knowing what a call works on", async () => {
+    await using canvas = await startLiveCanvas();
+    const agent = await canvas.join();
+    await expect(agent.turn({ protect: true })).rejects.toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringContaining("handlesOf"),
+    });
+  });
+
+  test("says what is known of conflicts and feeds, and from where", async () => {
+    await using canvas = await startLiveCanvas();
+    const agent = await canvas.join();
+    expect((await agent.conflictDetection()).describe()).toMatch(/not known/);
+    expect((await agent.changeFeed()).describe()).toMatch(/not known/);
+    await agent.call("canvas_read");
+    expect((await agent.conflictDetection()).describe()).toMatch(
+      /mints revisions \(canvas_read, .*not refused a stale one/,
+    );
+    canvas.personMoves("budget", 5, 5);
+    await agent.call("canvas_move", { card: "budget", x: 1, y: 1 }).catch(() => undefined);
+    expect((await agent.conflictDetection()).describe()).toMatch(/refused.*\(canvas_move, /);
+    await agent.changesSince();
+    expect((await agent.changeFeed()).describe()).toMatch(/names whose hand/);
   });
 });

@@ -53,7 +53,7 @@ describe("a marker", () => {
       revision: undefined,
       notices: [expect.stringMatching(/mints no revisions/)],
     });
-    expect(await agent.conflictDetection()).toBe("unavailable");
+    expect(await agent.conflictDetection()).toMatchObject({ state: "unavailable" });
     await expect(agent.call("write")).rejects.toMatchObject({
       code: "conflict_detection_unavailable",
       outcome: "not_applied",
@@ -67,7 +67,7 @@ describe("a marker", () => {
     expect(read.revision).toBeUndefined();
     expect(read.notices.join()).toMatch(/more than 512 bytes/);
     expect(read.text).toContain("ok");
-    expect(await agent.conflictDetection()).toBe("unavailable");
+    expect(await agent.conflictDetection()).toMatchObject({ state: "unavailable" });
   });
 
   test("that was minted once stays known when a later result has none", async () => {
@@ -76,7 +76,7 @@ describe("a marker", () => {
     const agent = await join(surface);
     await agent.call("read");
     await agent.call("read");
-    expect(await agent.conflictDetection()).toBe("minted");
+    expect(await agent.conflictDetection()).toMatchObject({ state: "minted" });
     expect(surface.frames.at(-1)?.params?._meta).toMatchObject({ revision: "r1" });
   });
 });
@@ -104,7 +104,7 @@ describe("a refusal", () => {
       outcome: "not_applied",
       message: expect.stringContaining("r1"),
     });
-    expect(await agent.conflictDetection()).toBe("enforced");
+    expect(await agent.conflictDetection()).toMatchObject({ state: "enforced" });
     await agent.call("read");
     expect(surface.frames.at(-1)?.params?._meta).not.toHaveProperty("revision");
   });
@@ -378,7 +378,7 @@ describe("a change feed", () => {
       feedOf({ content: [], changes: [{ id: 5, op: "reordered", by: "user" }], _meta: { revision: "r1" } }),
     );
     const agent = await join(surface);
-    expect(await agent.changeFeed()).toBe("not_observed");
+    expect(await agent.changeFeed()).toMatchObject({ state: "not_observed" });
     expect(await agent.changesSince()).toMatchObject({
       state: "attributed",
       changes: [{ handle: "5", kind: "moved", actor: "human" }],

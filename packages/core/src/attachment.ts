@@ -19,13 +19,25 @@ export type ConflictDetectionState = "not_observed" | "unavailable" | "minted" |
  */
 export type ChangeFeedState = "not_observed" | "unavailable" | "offered" | "attributed";
 
-/** A marker and the call that gave it. */
-export interface ObservedRevision {
-  readonly marker: string;
-  /** The tool whose result carried it. */
+/** The tool whose answer showed something, and when, in milliseconds since the epoch. */
+export interface Observation {
   readonly tool: string;
-  /** Milliseconds since the epoch. */
   readonly observedAt: number;
+}
+
+/** A marker and the call that gave it. */
+export interface ObservedRevision extends Observation {
+  readonly marker: string;
+}
+
+/** What is known of a surface's conflict detection, and from where. */
+export interface ConflictDetectionEvidence {
+  /** The last answer without a revision. */
+  readonly unminted?: Observation | undefined;
+  /** The first answer that carried a revision. */
+  readonly minted?: Observation | undefined;
+  /** The first refusal of a stale pin. */
+  readonly refused?: Observation | undefined;
 }
 
 /** Everything that is kept of one attachment. It holds a live token: a store at rest must seal it. */
@@ -48,6 +60,7 @@ export interface AttachmentRow {
   /** Where the change feed is asked from: the last marker that was read, stale or not. */
   readonly lastRead: ObservedRevision | undefined;
   readonly conflictDetection: ConflictDetectionState;
+  readonly evidence: ConflictDetectionEvidence;
   readonly changeFeed: ChangeFeedState;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;

@@ -25,7 +25,7 @@ export interface ChangeReport {
   /** Rows, or lists of rows, that could not be read. */
   readonly unreadable: number;
   /** One paragraph for a model: what changed by whose hand, and what is not known. The surface's words in it are framed as data. */
-  readonly text: string;
+  describe(): string;
 }
 
 const MAX_ROWS_IN_TEXT = 50;
@@ -41,7 +41,7 @@ export function unansweredReport(state: ChangeFeedState, text: string): ChangeRe
     deferTo: [],
     handles: [],
     unreadable: 0,
-    text,
+    describe: () => text,
   };
 }
 
@@ -65,10 +65,11 @@ export function readChangeFeed(
     handles: [...new Set(changes.map(({ handle }) => handle))],
     unreadable,
   };
-  return { ...report, text: reportText(report, source, guard) };
+  const text = reportText(report, source, guard);
+  return { ...report, describe: () => text };
 }
 
-function reportText(report: Omit<ChangeReport, "text">, source: TextSource, guard: ResultGuard): string {
+function reportText(report: Omit<ChangeReport, "describe">, source: TextSource, guard: ResultGuard): string {
   const { changes, complete, unreadable, nothingChanged } = report;
   if (nothingChanged) return "Nothing changed on the surface since you last read it.";
   const lines: string[] = [];
@@ -81,4 +82,23 @@ function reportText(report: Omit<ChangeReport, "text">, source: TextSource, guar
     lines.push("The surface does not know of everything that changed: read what you work on before you write.");
   if (unreadable > 0) lines.push(`${unreadable} change(s) could not be read: read what you work on before you write.`);
   return lines.join("\n");
+}
+
+/** What is known of a surface's change feed. */
+export interface ChangeFeedReport {
+  readonly state: ChangeFeedState;
+  /** What is known, and what is not, in a sentence. */
+  describe(): string;
+}
+
+const FEED_WORDS: Readonly<Record<ChangeFeedState, string>> = {
+  not_observed: "The surface's tools were not listed yet: whether it offers a change feed is not known.",
+  unavailable: "The surface offers no change feed: whether something changed can only be seen by reading.",
+  offered:
+    "The surface offers a change feed. It has named nobody but this agent yet: whether it tells hands apart is not known.",
+  attributed: "The surface offers a change feed that names whose hand a change was.",
+};
+
+export function changeFeedReport(state: ChangeFeedState): ChangeFeedReport {
+  return { state, describe: () => FEED_WORDS[state] };
 }

@@ -1,4 +1,10 @@
-import type { AttachmentRow, ConflictDetectionState, ObservedRevision } from "./attachment.ts";
+import type {
+  AttachmentRow,
+  ConflictDetectionEvidence,
+  ConflictDetectionState,
+  Observation,
+  ObservedRevision,
+} from "./attachment.ts";
 import { HumanPlusError } from "./error.ts";
 import { limits } from "./gen/constants.ts";
 import { safeParseChangeFeed, safeParseRevisionReading } from "./gen/parsers.ts";
@@ -9,6 +15,7 @@ import type { ResultGuard, TextSource } from "./result-guard.ts";
 export interface RevisionObservation {
   readonly revision: ObservedRevision | undefined;
   readonly conflictDetection: ConflictDetectionState;
+  readonly evidence: ConflictDetectionEvidence;
   readonly notices: readonly string[];
 }
 
@@ -22,7 +29,8 @@ export function observeRevision(
   const marker = parsed.ok ? parsed.value.revision : undefined;
   if (marker !== undefined) {
     const conflictDetection = row.conflictDetection === "enforced" ? "enforced" : "minted";
-    return { revision: { marker, tool, observedAt }, conflictDetection, notices: [] };
+    const evidence = { ...row.evidence, minted: row.evidence.minted ?? { tool, observedAt } };
+    return { revision: { marker, tool, observedAt }, conflictDetection, evidence, notices: [] };
   }
   const notices: string[] = [];
   if (parsed.ok && parsed.notices.length > 0) {
@@ -32,7 +40,12 @@ export function observeRevision(
   }
   // Once a surface has minted, one result without a marker does not take that back.
   const conflictDetection = row.conflictDetection === "not_observed" ? "unavailable" : row.conflictDetection;
-  return { revision: undefined, conflictDetection, notices };
+  return {
+    revision: undefined,
+    conflictDetection,
+    evidence: { ...row.evidence, unminted: { tool, observedAt } },
+    notices,
+  };
 }
 
 /** @throws HumanPlusError `conflict_detection_unavailable` when a revision is required and the surface is known to mint none */
@@ -88,4 +101,41 @@ export function surfaceChangedError(
 function readChanges(data: unknown): readonly ChangeRow[] {
   const parsed = safeParseChangeFeed(data);
   return parsed.ok ? parsed.value.changes : [];
+}
+
+/** What is known of a surface's conflict detection. */
+export interface ConflictDetectionReport {
+  readonly state: ConflictDetectionState;
+  readonly evidence: ConflictDetectionEvidence;
+  /** What is known and from where, and what is not known, in a sentence or two. */
+  describe(): string;
+}
+
+export function conflictDetectionReport({
+  conflictDetection: state,
+  evidence,
+}: AttachmentRow): ConflictDetectionReport {
+  return { state, evidence, describe: () => describeConflictDetection(state, evidence) };
+}
+
+function describeConflictDetection(
+  state: ConflictDetectionState,
+  { unminted, minted, refused }: ConflictDetectionEvidence,
+): string {
+  switch (state) {
+    case "not_observed":
+      return "The surface has not answered a call yet: whether it detects conflicting writes is not known.";
+    case "unavailable":
+      return `The surface minted no revision when it answered${seenIn(unminted)}: it cannot tell whether a write overwrites somebody's work, and neither can this agent.`;
+    case "minted":
+      return `The surface mints revisions${seenIn(minted)}, and calls are pinned to them. It has not refused a stale one yet: whether it enforces them is not known.`;
+    case "enforced":
+      return `The surface refused a call that was pinned to a stale revision${seenIn(refused)}: it enforces them.`;
+    default:
+      return state satisfies never;
+  }
+}
+
+function seenIn(observation: Observation | undefined): string {
+  return observation === undefined ? "" : ` (${observation.tool}, ${new Date(observation.observedAt).toISOString()})`;
 }

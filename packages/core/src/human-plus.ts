@@ -9,7 +9,8 @@ import type {
 } from "./attachment.ts";
 import { type AttachmentStore, MemoryAttachmentStore } from "./attachment-store.ts";
 import type { CallResult } from "./call-result.ts";
-import type { ChangeReport } from "./change-feed.ts";
+import { type ChangeFeedReport, type ChangeReport, changeFeedReport } from "./change-feed.ts";
+import { type ConflictDetectionReport, conflictDetectionReport } from "./conflict-detection.ts";
 import { HumanPlusError } from "./error.ts";
 import { contractVersion, limits } from "./gen/constants.ts";
 import type { Implementation, JsonObject } from "./gen/types.ts";
@@ -22,6 +23,7 @@ import { createSurfaceSession, type SurfaceSession } from "./surface-session.ts"
 import type { ToolDefinition } from "./tool-definition.ts";
 import type { RelayTransport } from "./transport.ts";
 import { TrustPolicy } from "./trust-policy.ts";
+import type { Turn, TurnOptions } from "./turn.ts";
 
 export interface HumanPlusOptions {
   /** Carries frames: `createSseTransport(...)` or another. It is closed with this client. */
@@ -111,8 +113,15 @@ export interface HumanPlus {
   changesSince(owner: string, id: string, options?: OperationOptions): Promise<ChangeReport>;
   /** Tells the people at the surface what the agent is doing. Never waits for the network; a failure shows as the event `announceFailed`. */
   announce(owner: string, id: string, activity: AnnounceOptions): Promise<void>;
-  conflictDetection(owner: string, id: string): Promise<ConflictDetectionState>;
-  changeFeed(owner: string, id: string): Promise<ChangeFeedState>;
+  /**
+   * Begins a turn of an agent loop: asks what changed, and says what to tell the model and which handles to leave alone.
+   * With `protect`, calls that name those handles are refused with `deferred_to_person` until the turn ends.
+   */
+  turn(owner: string, id: string, options?: TurnOptions): Promise<Turn>;
+  /** What is known of the surface's conflict detection. Reads the store only. */
+  conflictDetection(owner: string, id: string): Promise<ConflictDetectionReport>;
+  /** What is known of the surface's change feed. Reads the store only. */
+  changeFeed(owner: string, id: string): Promise<ChangeFeedReport>;
   status(owner: string, id: string): Promise<AttachmentStatus>;
   /** Leaves the surface. A surface that is already gone is a success. */
   detach(owner: string, id: string, options?: OperationOptions): Promise<void>;
@@ -193,6 +202,7 @@ export function createHumanPlus({
         lastRead: undefined,
         conflictDetection: "not_observed",
         changeFeed: "not_observed",
+        evidence: {},
         createdAt: now(),
         updatedAt: now(),
       };
@@ -209,8 +219,9 @@ export function createHumanPlus({
       const row = await usable(owner, id);
       client.announce(row, buildAnnouncement(row, activity));
     },
-    conflictDetection: async (owner, id) => (await authorised(owner, id)).conflictDetection,
-    changeFeed: async (owner, id) => (await authorised(owner, id)).changeFeed,
+    turn: async (owner, id, options = {}) => client.turn(await usable(owner, id), { ...options, ...limitsOf(options) }),
+    conflictDetection: async (owner, id) => conflictDetectionReport(await authorised(owner, id)),
+    changeFeed: async (owner, id) => changeFeedReport((await authorised(owner, id)).changeFeed),
     status: async (owner, id) => toStatus(await authorised(owner, id)),
     async detach(owner, id, options) {
       const row = await authorised(owner, id);

@@ -4,8 +4,10 @@ export type {
   AttachmentRow,
   AttachmentState,
   ChangeFeedState,
+  ConflictDetectionEvidence,
   ConflictDetectionState,
   Discovery,
+  Observation,
   ObservedRevision,
 } from "./attachment.ts";
 export {
@@ -15,7 +17,8 @@ export {
   type MemoryAttachmentStoreOptions,
 } from "./attachment-store.ts";
 export type { CallResult, MediaPart } from "./call-result.ts";
-export type { ChangeReport } from "./change-feed.ts";
+export type { ChangeFeedReport, ChangeReport } from "./change-feed.ts";
+export type { ConflictDetectionReport } from "./conflict-detection.ts";
 export { HumanPlusError, type HumanPlusErrorOptions, type SurfaceError } from "./error.ts";
 export type { ChangeRow, ContentPart, ErrorCode, JsonObject, Outcome, Priority } from "./gen/types.ts";
 export {
@@ -37,3 +40,4 @@ export type { SurfaceSession } from "./surface-session.ts";
 export { digestOf, type ToolDefinition } from "./tool-definition.ts";
 export type { RelayTransport } from "./transport.ts";
 export { type ToolPins, type TrustOptions, TrustPolicy } from "./trust-policy.ts";
+export type { HandlesOf, Turn, TurnOptions } from "./turn.ts";

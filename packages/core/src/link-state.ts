@@ -6,6 +6,7 @@ import type { Notification, RequestId } from "./gen/types.ts";
 import type { McpSession } from "./mcp-session.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
 import type { SurfaceEventEmitter } from "./surface-events.ts";
+import type { TurnProtection } from "./turn.ts";
 
 /** A call that is under way. */
 export interface RunningCall {
@@ -23,6 +24,8 @@ export interface LinkState {
   readonly session: McpSession;
   /** By progress token. */
   readonly running: Map<RequestId, RunningCall>;
+  /** While a protected turn lasts. */
+  protection: TurnProtection | undefined;
   catalogue: { readonly value: Catalogue; readonly listedAt: number } | undefined;
 }
 

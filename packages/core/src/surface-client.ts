@@ -18,6 +18,7 @@ import type { SurfaceEventEmitter } from "./surface-events.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import type { RelayLink, RelayTransport } from "./transport.ts";
 import { isDeclared, refusalOf } from "./trust-policy.ts";
+import { createTurn, handlesToProtect, type Turn, type TurnOptions, TurnProtection } from "./turn.ts";
 
 export interface SurfaceClientOptions {
   transport: RelayTransport;
@@ -66,6 +67,7 @@ export class SurfaceClient {
     assertAdmitted(row, tool);
     if (typeof args !== "object" || args === null || Array.isArray(args))
       throw invalidArgument("args should be an object");
+    this.#stateOf(row).protection?.assertFree(tool, args);
     const deadline = createDeadline(options);
     return this.#locked(row, deadline, async (current) => {
       const { catalogue, row: listed } = await this.#catalogue(current, deadline);
@@ -111,6 +113,20 @@ export class SurfaceClient {
     });
   }
 
+  async turn(row: AttachmentRow, options: TurnOptions & Limits): Promise<Turn> {
+    const handlesOf = handlesToProtect(options);
+    const state = this.#stateOf(row);
+    state.protection = undefined;
+    const report = await this.changesSince(row, options);
+    let protection: TurnProtection | undefined;
+    const turn = createTurn(report, () => {
+      if (state.protection === protection) state.protection = undefined;
+    });
+    protection = handlesOf && new TurnProtection(turn.leaveAlone, handlesOf);
+    state.protection = protection;
+    return turn;
+  }
+
   announce(row: AttachmentRow, notification: Notification): void {
     assertTrusted(row);
     const { transport, events } = this.#options;
@@ -152,7 +168,13 @@ export class SurfaceClient {
     const { transport, clientInfo, randomId } = this.#options;
     const link: RelayLink = { id, invitation: row.invitation, client: row.client };
     const session = new McpSession({ transport, link, clientInfo, requestId: randomId });
-    const state: LinkState = { attachmentId: row.id, session, running: new Map(), catalogue: undefined };
+    const state: LinkState = {
+      attachmentId: row.id,
+      session,
+      running: new Map(),
+      protection: undefined,
+      catalogue: undefined,
+    };
     this.#states.set(id, state);
     return state;
   }
@@ -259,7 +281,7 @@ export class SurfaceClient {
     }
     if (reply.ok) return reply.result;
     if (reply.error.conflict === "stale")
-      throw await this.#stale(row, surfaceChangedError(row, source, this.#options.guard, reply.error));
+      throw await this.#stale(row, source.tool, surfaceChangedError(row, source, this.#options.guard, reply.error));
     const message = this.#options.guard.excerpt(reply.error.message, source, 4096);
     throw new HumanPlusError("surface_error", `the surface answered ${source.tool} with an error of its own`, {
       surface: { code: reply.error.code.slice(0, 64), message },
@@ -270,16 +292,20 @@ export class SurfaceClient {
     if (!(error instanceof HumanPlusError)) return error;
     // A relay that enforces revisions itself refuses with 409.
     if (error.code === "surface_changed_under_you")
-      return this.#stale(row, surfaceChangedError(row, source, this.#options.guard));
+      return this.#stale(row, source.tool, surfaceChangedError(row, source, this.#options.guard));
     if (error.code !== "aborted" || !personActed) return error;
     const text = "a person acted on the surface, so the call was ended; read the surface before you decide what to do";
     return new HumanPlusError("human_took_control", text, { outcome: error.outcome, cause: error });
   }
 
   /** A refused pin is never sent again; what it was read with still tells the feed where to start. */
-  async #stale(row: AttachmentRow, error: HumanPlusError): Promise<HumanPlusError> {
-    const conflictDetection = row.revision === undefined ? row.conflictDetection : "enforced";
-    await this.#put({ ...row, revision: undefined, conflictDetection });
+  async #stale(row: AttachmentRow, tool: string, error: HumanPlusError): Promise<HumanPlusError> {
+    const refused = row.evidence.refused ?? { tool, observedAt: this.#options.now() };
+    const enforced =
+      row.revision === undefined
+        ? {}
+        : { conflictDetection: "enforced" as const, evidence: { ...row.evidence, refused } };
+    await this.#put({ ...row, ...enforced, revision: undefined });
     return error;
   }
 
@@ -288,8 +314,13 @@ export class SurfaceClient {
     result: JsonObject,
     tool: string,
   ): Promise<{ row: AttachmentRow; revision: string | undefined; notices: string[] }> {
-    const { revision, conflictDetection, notices } = observeRevision(row, result, tool, this.#options.now());
-    const observed = { ...row, conflictDetection, ...(revision === undefined ? {} : { revision, lastRead: revision }) };
+    const { revision, conflictDetection, evidence, notices } = observeRevision(row, result, tool, this.#options.now());
+    const observed = {
+      ...row,
+      conflictDetection,
+      evidence,
+      ...(revision === undefined ? {} : { revision, lastRead: revision }),
+    };
     const kept = await this.#put(observed).then(
       () => [],
       () => ["The revision of this result could not be stored, so the next call is not pinned to it."],

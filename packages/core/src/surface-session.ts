@@ -1,11 +1,12 @@
 import type { AnnounceOptions } from "./announcement.ts";
-import type { ChangeFeedState, ConflictDetectionState } from "./attachment.ts";
 import type { CallResult } from "./call-result.ts";
-import type { ChangeReport } from "./change-feed.ts";
+import type { ChangeFeedReport, ChangeReport } from "./change-feed.ts";
+import type { ConflictDetectionReport } from "./conflict-detection.ts";
 import type { JsonObject } from "./gen/types.ts";
 import type { AttachmentStatus, CallOptions, HumanPlus, OperationOptions } from "./human-plus.ts";
 import type { SurfaceEventListener, SurfaceEventName } from "./surface-events.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
+import type { Turn, TurnOptions } from "./turn.ts";
 
 /** One attachment with its owner already presented. Every member does what the one of the same name in `HumanPlus` does. */
 export interface SurfaceSession {
@@ -15,8 +16,9 @@ export interface SurfaceSession {
   call(tool: string, args?: JsonObject, options?: CallOptions): Promise<CallResult>;
   changesSince(options?: OperationOptions): Promise<ChangeReport>;
   announce(activity: AnnounceOptions): Promise<void>;
-  conflictDetection(): Promise<ConflictDetectionState>;
-  changeFeed(): Promise<ChangeFeedState>;
+  turn(options?: TurnOptions): Promise<Turn>;
+  conflictDetection(): Promise<ConflictDetectionReport>;
+  changeFeed(): Promise<ChangeFeedReport>;
   status(): Promise<AttachmentStatus>;
   detach(options?: OperationOptions): Promise<void>;
   markUnavailable(): Promise<void>;
@@ -33,6 +35,7 @@ export function createSurfaceSession(humanPlus: HumanPlus, owner: string, id: st
     call: (tool, args, options) => humanPlus.call(owner, id, tool, args, options),
     changesSince: (options) => humanPlus.changesSince(owner, id, options),
     announce: (activity) => humanPlus.announce(owner, id, activity),
+    turn: (options) => humanPlus.turn(owner, id, options),
     conflictDetection: () => humanPlus.conflictDetection(owner, id),
     changeFeed: () => humanPlus.changeFeed(owner, id),
     status: () => humanPlus.status(owner, id),

@@ -32,6 +32,10 @@ class FetchExchange extends HttpExchange {
   readonly #resolve: (response: Response) => void;
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isCancelled = false;
+  /** The answer to a poll was taken by the server. */
+  #isGiven = false;
+  /** The answer to a poll may end. */
+  #isSettled = false;
 
   constructor(handler: RequestHandler, request: Request, resolve: (response: Response) => void) {
     super(handler);
@@ -64,8 +68,34 @@ class FetchExchange extends HttpExchange {
   }
 
   send(answer: Answer, headers: Readonly<Record<string, string>>): void {
-    const body = answer.status === 204 ? null : this.#answerBody(answer.body);
+    const body = answer.status === 204 ? null : answer.body;
     this.#resolve(new Response(body, { status: answer.status, headers: { ...answer.headers, ...headers } }));
+  }
+
+  override sendHeld(answer: Answer, headers: Readonly<Record<string, string>>): void {
+    // The server asks for more once it has handed on what it was given.
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#stream = controller;
+        },
+        pull: (controller) => {
+          if (!this.#isGiven) controller.enqueue(new TextEncoder().encode(answer.body));
+          else if (this.leg instanceof PollLeg) this.leg.delivered();
+          this.#isGiven = true;
+          if (this.#isSettled) this.finish();
+        },
+        cancel: () => this.#cancel(),
+      },
+      { highWaterMark: 0 },
+    );
+    this.#resolve(new Response(body, { status: answer.status, headers: { ...answer.headers, ...headers } }));
+  }
+
+  override settle(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    if (this.#isGiven) this.finish();
   }
 
   watch(leg: StreamLeg | PollLeg): void {
@@ -114,27 +144,6 @@ class FetchExchange extends HttpExchange {
   #cancel(): void {
     this.#isCancelled = true;
     this.leg?.closed();
-  }
-
-  /** A body that knows whether it was read: a poll's frames count as delivered only when the server asked for more. */
-  #answerBody(text: string): BodyInit {
-    const route = this.request?.route;
-    if (route !== "poll" && route !== "pollOutbox") return text;
-    let isGiven = false;
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: (controller) => {
-          if (!isGiven) controller.enqueue(new TextEncoder().encode(text));
-          else {
-            controller.close();
-            if (this.leg instanceof PollLeg) this.leg.delivered();
-          }
-          isGiven = true;
-        },
-        cancel: () => this.#cancel(),
-      },
-      { highWaterMark: 0 },
-    );
   }
 }
 

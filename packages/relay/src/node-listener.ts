@@ -71,15 +71,27 @@ class NodeExchange extends HttpExchange {
   }
 
   send(answer: Answer, headers: Readonly<Record<string, string>>): void {
-    const response = this.#response;
-    if (response.destroyed || response.headersSent) return;
-    const isEmpty = answer.status === 204;
-    response.writeHead(answer.status, {
-      ...answer.headers,
-      ...headers,
-      ...(isEmpty ? {} : { "content-length": Buffer.byteLength(answer.body) }),
+    if (!this.#sendHead(answer, headers)) return;
+    this.#response.end(answer.status === 204 ? undefined : answer.body);
+  }
+
+  override sendHeld(answer: Answer, headers: Readonly<Record<string, string>>): void {
+    if (!this.#sendHead(answer, headers)) return;
+    this.#response.write(answer.body, () => {
+      if (this.leg instanceof PollLeg) this.leg.delivered();
     });
-    response.end(isEmpty ? undefined : answer.body);
+  }
+
+  override settle(): void {
+    this.#response.end();
+  }
+
+  #sendHead(answer: Answer, headers: Readonly<Record<string, string>>): boolean {
+    const response = this.#response;
+    if (response.destroyed || response.headersSent) return false;
+    const length = answer.status === 204 ? {} : { "content-length": Buffer.byteLength(answer.body) };
+    response.writeHead(answer.status, { ...answer.headers, ...headers, ...length });
+    return true;
   }
 
   watch(leg: StreamLeg | PollLeg): void {
@@ -88,11 +100,7 @@ class NodeExchange extends HttpExchange {
       leg.closed();
       return;
     }
-    response.once("close", () => {
-      // A poll that was answered in full is closed too; only one that was not has lost its frames.
-      if (leg instanceof StreamLeg || !response.writableFinished) leg.closed();
-    });
-    if (leg instanceof PollLeg) response.once("finish", () => leg.delivered());
+    response.once("close", () => leg.closed());
   }
 
   override cut(): void {

@@ -75,15 +75,18 @@ export class PollLeg implements Leg, Deadline, Confirmable {
       this.#leave();
       this.#state = "settled";
       this.#sink.answer({ frames: [], cursor: this.#cursor(), hasGap: false, subscriber: this.#subscriber?.id });
+      this.#sink.settle();
     } else this.confirm(this.#position);
   }
 
   confirm(position: number): void {
     if (this.#state !== "answered") return;
     this.#state = "settled";
-    if (!this.#sink.isOpen()) return;
-    this.#reader.confirm(position);
-    if (this.#subscriber !== undefined && position > this.#subscriber.position) this.#subscriber.position = position;
+    if (this.#sink.isOpen()) {
+      this.#reader.confirm(position);
+      if (this.#subscriber !== undefined && position > this.#subscriber.position) this.#subscriber.position = position;
+    }
+    this.#sink.settle();
   }
 
   #answer(): void {

@@ -33,7 +33,10 @@ export interface PollBatch {
 
 /** The far end of a long poll, as a binding gives it. Exactly one of the first two is called, once. */
 export interface PollSink {
+  /** Sends all of the answer, and leaves the connection as it is until {@link settle}, so that its close can be seen. */
   answer(batch: PollBatch): void;
+  /** The answer counts as read, or as lost: the connection is no longer looked at. */
+  settle(): void;
   refuse(reason: RelayErrorCode): void;
   /** Whether the poller is still there, as far as is known. */
   isOpen(): boolean;

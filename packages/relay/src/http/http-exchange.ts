@@ -31,9 +31,12 @@ export abstract class HttpExchange extends StreamTextSink implements PollSink {
   abstract header(name: string): string | undefined;
   /** Reads the body as text, at most `maxBytes`; calls back once, or never if the connection breaks. */
   abstract readBody(maxBytes: number, done: (body: { readonly text: string } | RelayErrorCode) => void): void;
+  /** Sends a whole answer, ends it only with `settle`, and tells the leg when it was `delivered`. */
+  abstract sendHeld(answer: Answer, headers: Readonly<Record<string, string>>): void;
+  abstract settle(): void;
   /** Sends a whole answer. */
   abstract send(answer: Answer, headers: Readonly<Record<string, string>>): void;
-  /** The exchange became a leg: from now on the binding tells it of `drained`, `delivered` and `closed`. */
+  /** The exchange became a leg: from now on the binding tells it of `drained` or `delivered`, and of `closed`. */
   abstract watch(leg: StreamLeg | PollLeg): void;
 
   answer(batch: PollBatch): void {

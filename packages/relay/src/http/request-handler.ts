@@ -62,7 +62,9 @@ export class RequestHandler {
 
   answerPoll(exchange: HttpExchange, batch: PollBatch): void {
     const route = exchange.request?.route;
-    this.#send(exchange, route === "pollOutbox" ? outboxPollAnswer(batch) : pollAnswer(batch), route);
+    const answer = route === "pollOutbox" ? outboxPollAnswer(batch) : pollAnswer(batch);
+    exchange.sendHeld(answer, this.corsHeaders(exchange));
+    this.answered(exchange, answer.status, route);
   }
 
   refuse(exchange: HttpExchange, reason: RelayErrorCode): void {
@@ -171,7 +173,7 @@ export class RequestHandler {
   }
 
   #send(exchange: HttpExchange, answer: Answer, route: RouteName | undefined): void {
-    exchange.send(answer, this.#cors.answerHeaders(exchange.header("origin")));
+    exchange.send(answer, this.corsHeaders(exchange));
     this.answered(exchange, answer.status, route);
   }
 }

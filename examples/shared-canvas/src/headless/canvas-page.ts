@@ -28,7 +28,7 @@ export interface OpenCanvasPageOptions {
 
 export async function openCanvasPage({ browser, url, screenshots }: OpenCanvasPageOptions): Promise<CanvasPage> {
   const context = await browser.newContext({
-    viewport: { width: 1400, height: 800 },
+    viewport: { width: 1400, height: 740 },
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();

@@ -31,13 +31,13 @@ export async function playDragScene({ canvas, expect, transcript }: Stage, sessi
         await lookAtPresence(title);
       }
       if (handle === DRAGGED.handle) {
-        await canvas.drag(DRAGGED.title, { dx: 56, dy: 196 });
+        await canvas.drag(DRAGGED.title, { dx: 150, dy: 232 });
         transcript.say("You", `drag ${DRAGGED.title} away, with the mouse`);
         dropped = await canvas.position(DRAGGED.title);
         await canvas.screenshot("2-dragged");
       }
       if (handle === HELD.handle) {
-        await canvas.pickUp(HELD.title, { dx: 14, dy: 130 });
+        await canvas.pickUp(HELD.title, { dx: 26, dy: 82 });
         isHolding = true;
         transcript.say("You", `pick up ${HELD.title}, and hold it`);
       }
@@ -58,6 +58,7 @@ export async function playDragScene({ canvas, expect, transcript }: Stage, sessi
   expect.equal("the dragged card lies where the person put it", await canvas.position(DRAGGED.title), dropped);
   expect.equal("the agent went on around them", report.moved.toSorted(), [
     "dinner",
+    "markets",
     "museums",
     "old-notes",
     "packing",
@@ -69,6 +70,7 @@ export async function playDragScene({ canvas, expect, transcript }: Stage, sessi
     canvas.logged(`Refused: you moved ${DRAGGED.title} while Tidy was working`),
   );
   await expect.settles("and what was done", canvas.logged("Tidy moved Travel"));
+  await page.mouse.move(5, 5);
   await canvas.screenshot("3-refused");
 
   async function lookAtPresence(title: string): Promise<void> {

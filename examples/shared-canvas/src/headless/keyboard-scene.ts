@@ -16,7 +16,7 @@ export async function playKeyboardScene({ canvas, expect, transcript }: Stage): 
   await keyboard.press("Enter");
   await keyboard.type("Late dinner");
   await keyboard.press("Enter");
-  await expect.settles("Enter edits it", canvas.logged("You edited Dinner"));
+  await expect.settles("Enter edits it", canvas.logged("You edited Late dinner"));
   expect.equal("the focus is back on the card", await focusedCard(), "Late dinner");
 
   await keyboard.press("Delete");

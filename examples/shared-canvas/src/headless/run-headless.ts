@@ -9,7 +9,7 @@ import { playDragScene } from "./drag-scene.ts";
 import { createExpectations } from "./expectations.ts";
 import { playKeyboardScene } from "./keyboard-scene.ts";
 import { playProposalScene } from "./proposal-scene.ts";
-import { playSecondAgentScene } from "./second-agent-scene.ts";
+import { playHostileScene, playSecondAgentScene } from "./second-agent-scene.ts";
 import type { Stage } from "./stage.ts";
 import { playTrustScene } from "./trust-scene.ts";
 import { startWireTap } from "./wire-tap.ts";
@@ -51,6 +51,7 @@ export async function runHeadless({ screenshots, transcript, signal }: RunHeadle
   );
   await playSecondAgentScene(stage, scout.session);
   await playProposalScene(stage, tidy.session, scout.session);
+  await playHostileScene(stage, scout.session);
   await playKeyboardScene(stage);
 
   transcript.title("The page");

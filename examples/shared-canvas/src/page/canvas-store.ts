@@ -15,7 +15,7 @@ export interface CanvasState {
 }
 
 /** The size of the canvas and of every card on it, in pixels. */
-export const canvasSize = { width: 1000, height: 660, cardWidth: 200, cardHeight: 112 } as const;
+export const canvasSize = { width: 1000, height: 600, cardWidth: 200, cardHeight: 124 } as const;
 
 /** What a title and a text hold at most, in characters. */
 export const cardLimits = { title: 60, text: 280 } as const;

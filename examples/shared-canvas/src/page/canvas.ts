@@ -38,9 +38,9 @@ export interface CanvasOptions {
 const MAX_EMPTY_UNDOS = 50;
 
 export function createCanvas({ store, surface, createHandle = shortId }: CanvasOptions): Canvas {
-  function change(kind: Change["kind"], before: Card, apply: () => void): void {
+  function change(kind: Change["kind"], before: Card, apply: () => void, label = before.title): void {
     const undo = () => void (kind === "created" ? store.remove(before.handle) : store.put(before));
-    surface.commit({ handle: before.handle, kind, label: before.title }, apply, { undo });
+    surface.commit({ handle: before.handle, kind, label }, apply, { undo });
   }
 
   return {
@@ -52,7 +52,7 @@ export function createCanvas({ store, surface, createHandle = shortId }: CanvasO
     edit(handle, text) {
       const card = store.find(handle);
       if (card === undefined || (card.title === text.title && card.text === text.text)) return;
-      change("updated", card, () => store.put({ ...card, ...text }));
+      change("updated", card, () => store.put({ ...card, ...text }), text.title);
     },
     add(parts) {
       const card = { ...parts, handle: createHandle() };

@@ -28,7 +28,7 @@ export function showCards(canvas: Canvas, parent: HTMLElement): CardView {
     remove.type = "button";
     remove.tabIndex = -1; // the Delete key does it on a focused card
     remove.addEventListener("click", () => canvas.remove(handle));
-    card.append(element("h3", "title"), element("p", "text"), remove);
+    card.append(element("h3", "title"), element("p", "text"), element("p", "hand"), remove);
     card.addEventListener("dblclick", () => edit(handle));
     card.addEventListener("keydown", (event) => onKey(event, handle));
     makeDraggable(card, {

@@ -6,6 +6,8 @@ import { element, renderKeyedList, setText } from "./keyed-list.ts";
 /** Shows each agent that works on a card as a cursor at that card, with its name in its colour. */
 export function showCursors(store: CanvasStore, parent: HTMLElement): (participants: readonly Participant[]) => void {
   let shown: readonly Participant[] = [];
+  /** Where each agent worked last: it rests there. */
+  const places = new Map<string, string>();
 
   function create(): HTMLElement {
     const cursor = element("div", "cursor");
@@ -14,19 +16,19 @@ export function showCursors(store: CanvasStore, parent: HTMLElement): (participa
   }
 
   function update(cursor: HTMLElement, participant: Participant): void {
-    const card = store.find(participant.activity?.target ?? "");
+    const card = store.find(places.get(participant.id) ?? "");
     if (card === undefined) return;
     const color = colorOf(participant);
     cursor.style.setProperty("--agent", color);
     cursor.style.setProperty("--agent-ink", inkOn(color));
-    cursor.style.transform = `translate(${card.x + canvasSize.cardWidth - 26}px, ${card.y + canvasSize.cardHeight - 22}px)`;
+    cursor.style.transform = `translate(${card.x + canvasSize.cardWidth - 34}px, ${card.y + canvasSize.cardHeight - 16}px)`;
+    cursor.classList.toggle("resting", participant.activity?.target === undefined);
     setText(cursor.querySelector(".cursor-name"), participant.name ?? "Agent");
   }
 
   function render(): void {
-    const items = shown.filter(
-      ({ connected, activity }) => connected && activity?.target !== undefined && store.find(activity.target),
-    );
+    for (const { id, activity } of shown) if (activity?.target !== undefined) places.set(id, activity.target);
+    const items = shown.filter(({ id, connected }) => connected && store.find(places.get(id) ?? "") !== undefined);
     renderKeyedList({ parent, items, keyOf: ({ id }) => id, create, update });
   }
 

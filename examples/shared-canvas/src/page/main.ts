@@ -1,10 +1,12 @@
 import { connectSurface, createSurface, type SurfaceConnection, toShareLink } from "@human-plus/surface";
 import { createCanvas } from "./canvas.ts";
-import { canvasSize, createCanvasStore } from "./canvas-store.ts";
+import { createCanvasStore } from "./canvas-store.ts";
 import { offerCanvasTools } from "./canvas-tools.ts";
+import { showCardMarks } from "./card-marks.ts";
 import { showCards } from "./card-view.ts";
 import { showCursors } from "./cursor-view.ts";
 import { firstCards } from "./first-cards.ts";
+import { freePosition } from "./free-position.ts";
 import { setText } from "./keyed-list.ts";
 import { onKeyOutsideFields } from "./page-keys.ts";
 import { keepCards, savedCards } from "./saved-cards.ts";
@@ -27,7 +29,8 @@ const canvas = createCanvas({ store, surface });
 offerCanvasTools({ store, surface });
 
 const board = byId("canvas");
-const cards = showCards(canvas, board.appendChild(document.createElement("div")));
+const cardLayer = board.appendChild(document.createElement("div"));
+const cards = showCards(canvas, cardLayer);
 const showAgents = showCursors(store, board.appendChild(document.createElement("div")));
 const showSide = showSidePanel({
   participants: byId("participants"),
@@ -38,11 +41,13 @@ const showSide = showSidePanel({
 const render = () => {
   const snapshot = surface.getSnapshot();
   showAgents(snapshot.participants);
+  showCardMarks(cardLayer, snapshot);
   showSide(snapshot);
 };
 surface.subscribe(render);
 render();
 
+let forgetting: ReturnType<typeof setTimeout> | undefined;
 byId("add").addEventListener("click", addCard);
 byId("undo").addEventListener("click", undo);
 onKeyOutsideFields({ n: addCard, "ctrl+z": undo });
@@ -79,21 +84,15 @@ function showConnection(connection: SurfaceConnection): void {
   show();
 }
 
-/** A new card, somewhere in the middle, and its editor. */
+/** A new card where there is room, and its editor. */
 function addCard(): void {
-  const { width, height, cardWidth, cardHeight } = canvasSize;
-  const shift = (store.state.cards.length % 5) * 16 - 32;
-  const handle = canvas.add({
-    title: "New card",
-    text: "",
-    x: (width - cardWidth) / 2 + shift,
-    y: (height - cardHeight) / 2 + shift,
-  });
-  cards.edit(handle);
+  cards.edit(canvas.add({ title: "New card", text: "", ...freePosition(store.state.cards) }));
 }
 
 function undo(): void {
   setText(byId("said"), canvas.undo());
+  clearTimeout(forgetting);
+  forgetting = setTimeout(() => setText(byId("said"), ""), 4_000);
 }
 
 function byId(id: string): HTMLElement {

@@ -26,7 +26,7 @@ export interface Leg {
   readonly isRunning: boolean;
   /** Whether it is open now. */
   readonly isOpen: boolean;
-  /** The connection stands, and not a byte came over it since. */
+  /** The connection stands, and not a byte has come: not over it, and not over one before. */
   readonly silent: boolean;
   /** What the last attempt failed with, while none has succeeded since. */
   readonly lastError: HumanPlusError | undefined;
@@ -69,6 +69,7 @@ export function createLeg(options: LegOptions): Leg {
   let cursor: string | undefined;
   let wasOpen = false;
   let wasSilent = false;
+  let wasHeard = false;
   let lastError: HumanPlusError | undefined;
   let idleTimer: ReturnType<typeof setTimeout> | undefined;
   let idleSince = 0;
@@ -82,6 +83,7 @@ export function createLeg(options: LegOptions): Leg {
       try {
         await follow(own, signal);
         wasSilent = own.subscription?.silent ?? false;
+        wasHeard ||= !wasSilent;
       } catch (error) {
         if (signal.aborted) return;
         lastError = toHumanPlusError(error);
@@ -168,7 +170,7 @@ export function createLeg(options: LegOptions): Leg {
       return course?.subscription !== undefined;
     },
     get silent() {
-      return course?.subscription?.silent ?? (course?.connected === true || wasSilent);
+      return !wasHeard && (course?.subscription?.silent ?? (course?.connected === true || wasSilent));
     },
     get lastError() {
       return lastError;

@@ -45,6 +45,8 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
   let ending: { error: HumanPlusError; reason: string | undefined } | undefined;
   /** What the POST failed with, while its reply may still come. */
   let unconfirmed: HumanPlusError | undefined;
+  /** What refused the leg, while the POST may still be refused with more to say. */
+  let refusal: HumanPlusError | undefined;
   let timer = setTimeout(onTime, Math.min(timeoutMs, MAX_TIMER_MS));
   signal?.addEventListener("abort", onAbort, { once: true });
   leg.need("exchange");
@@ -71,6 +73,8 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
     stage = "sent";
     if (ending !== undefined) {
       conclude("unknown");
+    } else if (refusal !== undefined) {
+      failRefused(refusal);
     } else if (lost !== undefined) {
       unconfirmed = lost;
       clearTimeout(timer);
@@ -87,6 +91,10 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
   function failUnsent(error: HumanPlusError): void {
     // Nothing was sent, whatever it was that kept the leg from opening: trying again is safe unless it is hopeless.
     fail(copyOf(error, { outcome: "not_applied", retryable: error.retryable || error.code === "relay_failed" }));
+  }
+
+  function failRefused(error: HumanPlusError): void {
+    fail(copyOf(error, { outcome: "unknown", retryable: false }));
   }
 
   function onTime(): void {
@@ -107,6 +115,11 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
         `the connection stands, but the event stream delivered nothing within ${timeoutMs} ms: it looks as if something on the way (a proxy, say) buffers it. Use long polling, @human-plus/transport-longpoll`,
       );
     }
+    if (stage === "unsent")
+      return new HumanPlusError(
+        "relay_timeout",
+        `the receiving leg did not open within ${timeoutMs} ms; ${request.method} was not sent`,
+      );
     const { isOpen, lastError: cause } = leg;
     if (isOpen || cause === undefined)
       return new HumanPlusError("relay_timeout", `no answer to ${request.method} within ${timeoutMs} ms`);
@@ -179,7 +192,8 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
       );
     },
     refused(error) {
-      if (stage === "in flight" || stage === "sent") fail(copyOf(error, { outcome: "unknown", retryable: false }));
+      if (stage === "sent") failRefused(error);
+      else refusal = error;
     },
     close() {
       if (stage === "over") {

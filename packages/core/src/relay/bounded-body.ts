@@ -1,5 +1,5 @@
 /** Bytes of an answer that are looked at. */
-export const MAX_ANSWER_BYTES = 65_536;
+const MAX_ANSWER_BYTES = 65_536;
 
 /** Collects the body of a short answer. */
 export interface BoundedBody {

@@ -70,6 +70,8 @@ test("cutting the event stream 1,000 times between POST and reply loses, repeats
 
 test("two processes that share an attachment never receive each other's replies", async () => {
   await using relay = await startRelayProcess();
+  await using proxy = await startCuttingProxy(relay.port);
+  const baseUrl = relay.baseUrl.replace(String(relay.port), String(proxy.port));
   await using _surface = await openSurface(relay.baseUrl, async ({ params }) => {
     await upTo(20);
     return { ...params };
@@ -77,7 +79,7 @@ test("two processes that share an attachment never receive each other's replies"
   const script = join(import.meta.dirname, "parts/agent-process.ts");
   const right = await Promise.all(
     ["first", "second"].map(async (worker) => {
-      const args = ["--conditions=human-plus-source", script, relay.baseUrl, "session-1", token, worker, "200"];
+      const args = ["--conditions=human-plus-source", script, baseUrl, "session-1", token, worker, "200"];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
       let output = "";
       child.stdout.on("data", (chunk) => {
@@ -91,6 +93,10 @@ test("two processes that share an attachment never receive each other's replies"
     { code: 0, right: 200 },
     { code: 0, right: 200 },
   ]);
+  const served = proxy
+    .received()
+    .map((text) => [...new Set([...text.matchAll(/"from":"(\w+)"/g)].map(([, from]) => from))]);
+  expect(served.sort()).toEqual([["first"], ["second"]]);
 });
 
 test("a reply that comes before the leg is open is not lost", async () => {

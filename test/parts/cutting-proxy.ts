@@ -4,6 +4,8 @@ export interface CuttingProxy extends AsyncDisposable {
   readonly port: number;
   /** Cuts the event streams whose request line holds a text. Gives how many there were. */
   cutStreams(holding: string): number;
+  /** What came over each event stream so far. */
+  received(): readonly string[];
   /** Lets no event stream through until `until` resolves. */
   holdStreams(until: Promise<unknown>): void;
 }
@@ -12,6 +14,7 @@ export interface CuttingProxy extends AsyncDisposable {
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
   const streams = new Map<Socket, string>();
   const open = new Set<Socket>();
+  const received: Buffer[][] = [];
   let passage: Promise<unknown> | undefined;
   const server = createServer((client) => {
     const target = connect(targetPort, "127.0.0.1");
@@ -28,6 +31,9 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       client.pause();
       const line = head.toString("latin1").split("\r\n", 1)[0] as string;
       if (line.startsWith("GET ")) {
+        const chunks: Buffer[] = [];
+        received.push(chunks);
+        target.on("data", (chunk) => chunks.push(chunk));
         streams.set(client, line);
         await passage;
       }
@@ -43,6 +49,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       for (const [socket] of found) socket.resetAndDestroy();
       return found.length;
     },
+    received: () => received.map((chunks) => Buffer.concat(chunks).toString("utf8")),
     holdStreams(until) {
       passage = until;
     },

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly event: string;
   readonly data: string;
   readonly id: string | undefined;

@@ -13,7 +13,7 @@ export async function playSecondAgentScene(
   const say = (text: string) => transcript.say("Scout", text);
   await scout.call("canvas_read");
   await scout.announce({ action: "Looking up the trains", target: "travel" });
-  await scout.call("canvas_edit", { handle: "travel", text: "Night train on Thursday, 21:40. Back on Sunday, 17:05." });
+  await scout.call("canvas_edit", { handle: "travel", text: "Night train, Thursday 21:40. Back on Sunday." });
   say("edits Travel");
   await expect.settles("the page lists both agents", page.locator(".participant").nth(2).waitFor());
   await expect.settles("each has its cursor", page.locator(".cursor").nth(1).waitFor());

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 
 /** A flag, without its dashes. */
-export type FlagName =
+type FlagName =
   | "port"
   | "host"
   | "prefix"

@@ -17,22 +17,18 @@ export interface JoinPageOptions {
 
 const PAUSE_MS = 1_200;
 
-/** Joins a page that runs already: leaves a card with its name, and lines up what no person has touched. */
+/** Joins a page that runs already: lines up what no person has touched, and leaves a card with its name. */
 export async function joinPage({ shareLink, name, color, transcript, signal }: JoinPageOptions): Promise<void> {
   await using agent = await joinCanvas({ shareLink, participant: { name, color } });
   const { session } = agent;
   await untilAborted(signal, async () => {
     const say = (text: string) => transcript.say(name, text);
     const pause = () => sleep(PAUSE_MS, undefined, { signal });
-    await session.announce({ action: "Joining" });
-    const canvas = await readCanvas(session);
-    say(`joined: ${canvas.cards.length} cards`);
-    const [slot] = freeSlots(canvas, canvas.cards);
-    if (slot !== undefined) {
-      await session.call("canvas_add", { title: `Hello from ${name}`, text: "Drag me, edit me, delete me.", ...slot });
-      say("adds a card");
-      await pause();
-    }
     await tidyUp({ session, say, pause });
+    const canvas = await readCanvas(session);
+    const [slot] = freeSlots(canvas, canvas.cards);
+    if (slot === undefined) return;
+    await session.call("canvas_add", { title: `Hello from ${name}`, text: "Drag me, edit me, delete me.", ...slot });
+    say("leaves a card");
   });
 }

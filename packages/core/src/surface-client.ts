@@ -45,15 +45,22 @@ const TERMINAL: Partial<Record<ErrorCode, AttachmentState>> = {
 export class SurfaceClient {
   readonly #options: SurfaceClientOptions;
   readonly #states = new Map<string, LinkState>();
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribe: ReadonlyArray<() => void>;
 
   constructor(options: SurfaceClientOptions) {
     this.#options = options;
     const { transport, events, guard } = options;
-    this.#unsubscribe = transport.onNotification((link, notification) => {
-      const state = this.#states.get(link.id);
-      if (state !== undefined) dispatchNotification(state, notification, events, guard);
-    });
+    this.#unsubscribe = [
+      transport.onNotification((link, notification) => {
+        const state = this.#states.get(link.id);
+        if (state !== undefined) dispatchNotification(state, notification, events, guard);
+      }),
+      // What was lost may have said that the tools changed.
+      transport.onGap((link) => {
+        const state = this.#states.get(link.id);
+        if (state !== undefined) state.catalogue = undefined;
+      }),
+    ];
   }
 
   async tools(row: AttachmentRow, limitsOfCall: Limits): Promise<readonly ToolDefinition[]> {
@@ -156,7 +163,7 @@ export class SurfaceClient {
   }
 
   async close(): Promise<void> {
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#states.clear();
     await this.#options.transport.close();
   }

@@ -11,7 +11,7 @@ export interface PageServer {
   close(): Promise<void>;
 }
 
-export interface ServedPage {
+interface ServedPage {
   readonly files: ReadonlyMap<string, PageFile>;
   /** What the page needs to be a surface: handed to pages of this origin only. */
   readonly invitation: { readonly relayBaseUrl: string };

@@ -7,7 +7,7 @@ export interface Card {
   readonly y: number;
 }
 
-export interface CanvasState {
+interface CanvasState {
   /** In the order in which they were made: that is their order for the keyboard, too. */
   readonly cards: readonly Card[];
   /** Handles of cards that a person drags or edits at this moment. */

@@ -2,7 +2,7 @@ import type { Change, Surface } from "@human-plus/surface";
 import type { CanvasStore, Card } from "./canvas-store.ts";
 
 /** Which part of a card a person may write. */
-export type CardText = Pick<Card, "title" | "text">;
+type CardText = Pick<Card, "title" | "text">;
 
 /**
  * What a person does on the canvas. Every change goes through the surface's `commit`, so that agents learn of it and a

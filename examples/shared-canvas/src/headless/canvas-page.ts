@@ -42,7 +42,11 @@ export async function openCanvasPage({ browser, url, screenshots }: OpenCanvasPa
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());
   });
-  page.on("requestfailed", (request) => complaints.push(`${request.method()} failed: ${request.failure()?.errorText}`));
+  page.on("requestfailed", (request) => {
+    const reason = request.failure()?.errorText;
+    // What was open when the page went away is no complaint.
+    if (reason !== "net::ERR_ABORTED") complaints.push(`${request.method()} failed: ${reason}`);
+  });
   await page.goto(url);
 
   const canvas = page.locator("#canvas");

@@ -9,6 +9,7 @@ import { playDragScene } from "./drag-scene.ts";
 import { createExpectations } from "./expectations.ts";
 import { playKeyboardScene } from "./keyboard-scene.ts";
 import { playProposalScene } from "./proposal-scene.ts";
+import { playReloadScene } from "./reload-scene.ts";
 import { playHostileScene, playSecondAgentScene } from "./second-agent-scene.ts";
 import type { Stage } from "./stage.ts";
 import { playTrustScene } from "./trust-scene.ts";
@@ -53,6 +54,7 @@ export async function runHeadless({ screenshots, transcript, signal }: RunHeadle
   await playProposalScene(stage, tidy.session, scout.session);
   await playHostileScene(stage, scout.session);
   await playKeyboardScene(stage);
+  await playReloadScene(stage, tidy.session);
 
   transcript.title("The page");
   const { page } = canvas;

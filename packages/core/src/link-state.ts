@@ -9,7 +9,7 @@ import type { SurfaceEventEmitter } from "./surface-events.ts";
 import type { TurnProtection } from "./turn.ts";
 
 /** A call that is under way. */
-export interface RunningCall {
+interface RunningCall {
   readonly source: TextSource;
   readonly onProgress:
     | ((progress: { progress: number; total: number | undefined; message: string | undefined }) => void)

@@ -15,6 +15,8 @@ export interface RawSurfaceOptions {
   token: string;
   /** Gives the result of a request, or nothing where it is to stay unanswered. */
   onRequest: (request: RawRequest) => RawResult | Promise<RawResult>;
+  /** Hears every frame of an agent. */
+  onFrame?: ((frame: RawRequest) => void) | undefined;
 }
 
 export interface RawSurface extends AsyncDisposable {
@@ -28,6 +30,7 @@ export async function connectRawSurface({
   session,
   token,
   onRequest,
+  onFrame,
 }: RawSurfaceOptions): Promise<RawSurface> {
   const agent = new Agent();
   const query = new URLSearchParams({ token });
@@ -62,6 +65,7 @@ export async function connectRawSurface({
       onEvent({ event, data }) {
         if (event !== "mcp") return;
         const frame: RawRequest = JSON.parse(data);
+        onFrame?.(frame);
         if (frame.id === undefined) return;
         // The relay may stop in between; whoever asked then sees it from the other end.
         answer(frame).catch(() => {});

@@ -5,6 +5,7 @@ export type { AttachmentRow } from "./attachment.ts";
 export type { AttachmentStore, LockOptions } from "./attachment-store.ts";
 export { HumanPlusError, type HumanPlusErrorOptions } from "./error.ts";
 export { createExchangeEngine, type ExchangeEngineOptions } from "./exchange/exchange-engine.ts";
+export { createFallbackReceiver, type Fallback, type FallbackReceiverOptions } from "./exchange/fallback-receiver.ts";
 export { type FrameDeliveryOptions, frameDelivery, malformedDelivery } from "./exchange/frame-delivery.ts";
 export { safeParseFrameText } from "./frame-text.ts";
 export * from "./gen/index.ts";
@@ -14,6 +15,7 @@ export { type RelayRefusal, readRelayRefusal } from "./relay-refusal.ts";
 export { matchRoute, type RouteMatch } from "./route.ts";
 export type {
   Delivery,
+  Demand,
   ExchangeOptions,
   GapListener,
   NotificationListener,

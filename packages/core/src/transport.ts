@@ -56,7 +56,9 @@ export type Delivery =
       readonly cursor: string | undefined;
     }
   /** The relay no longer has all the frames that this leg missed. */
-  | { readonly kind: "gap"; readonly cursor: string | undefined };
+  | { readonly kind: "gap"; readonly cursor: string | undefined }
+  /** Nothing came, but where the leg would resume is known. */
+  | { readonly kind: "cursor"; readonly cursor: string };
 
 /**
  * An open receiving leg: what arrives, in order. It ends when the leg does, and throws a `HumanPlusError` when the
@@ -65,8 +67,21 @@ export type Delivery =
 export interface Subscription extends AsyncIterable<Delivery> {
   /** The leg opened and has delivered nothing at all, not even the bytes a relay sends at once. */
   readonly silent: boolean;
+  /** Resolves with the first byte, or when the leg ends without one. Absent where the leg has spoken before it opens. */
+  heard?(): Promise<void>;
   /** The longest the relay wants a reader to wait before it opens the leg again, in milliseconds, where it said so. */
   readonly retryMs?: number | undefined;
+}
+
+/** How much a leg is needed, as it stands at the moment of asking. */
+export interface Demand {
+  /** Until nobody waits any more and the idle time is over, in milliseconds; `Infinity` while the leg is held. */
+  remainingMs(): number;
+  /**
+   * Waits without keeping the process alive. Ends early when the leg is closed, and when somebody new begins to wait;
+   * gives whether it was that.
+   */
+  pause(ms: number): Promise<boolean>;
 }
 
 export interface OpenOptions {
@@ -74,6 +89,8 @@ export interface OpenOptions {
   after: string | undefined;
   /** Closes the leg. */
   signal: AbortSignal;
+  /** Who still waits, and how long. A receiver that asks again and again paces itself by it. */
+  demand: Demand;
   /** To be called when the connection stands and the answer is awaited: from then on, silence means something. */
   onConnect?: (() => void) | undefined;
 }

@@ -24,6 +24,7 @@ export function createSseReceiver(endpoint: Pick<RelayEndpoint, "openEvents">): 
         get silent() {
           return stream.silent;
         },
+        heard: () => stream.heard(),
         get retryMs() {
           return retryMs;
         },

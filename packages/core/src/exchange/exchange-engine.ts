@@ -110,6 +110,8 @@ export function createExchangeEngine({
       case "gap":
         tellGap(origin);
         return;
+      case "cursor":
+        return;
       case "malformed":
         if (delivery.id !== undefined) pending.get(delivery.id)?.malformed(delivery);
         return;
@@ -247,13 +249,7 @@ export function createExchangeEngine({
     hold(origin) {
       if (closing.signal.aborted) throw new HumanPlusError("closed", "the transport is closed");
       const { leg } = channelOf(origin);
-      let isHeld = true;
-      leg.need("hold");
-      return () => {
-        if (!isHeld) return;
-        isHeld = false;
-        leg.release("hold");
-      };
+      return leg.need(Number.POSITIVE_INFINITY);
     },
 
     async close() {

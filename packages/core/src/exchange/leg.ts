@@ -1,6 +1,6 @@
 import { HumanPlusError } from "../error.ts";
 import type { ErrorCode } from "../gen/types.ts";
-import type { Delivery, Receiver, RelayLink, Subscription } from "../transport.ts";
+import type { Delivery, Demand, Receiver, RelayLink, Subscription } from "../transport.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
 import { startIdleTimer } from "./timer.ts";
 
@@ -30,9 +30,12 @@ export interface Leg {
   readonly silent: boolean;
   /** What the last attempt failed with, while none has succeeded since. */
   readonly lastError: HumanPlusError | undefined;
-  /** Somebody waits for something: an exchange keeps the process alive, a hold does not. */
-  need(by: "exchange" | "hold"): void;
-  release(by: "exchange" | "hold"): void;
+  /**
+   * Somebody waits for something. Gives back what ends that.
+   *
+   * @param until when it ends by itself at the latest, on the clock of the leg
+   */
+  need(until: number): () => void;
   close(): void;
 }
 
@@ -46,6 +49,8 @@ const TERMINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "closed",
 ]);
 
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 interface Waiter {
   resolve: () => void;
   reject: (error: HumanPlusError) => void;
@@ -56,15 +61,15 @@ interface Course {
   readonly controller: AbortController;
   subscription: Subscription | undefined;
   connected: boolean;
-  /** Ends the pause between two attempts. */
-  endPause: (() => void) | undefined;
+  /** Ends the pause between two attempts, or two polls. */
+  endPause: ((isNeeded: boolean) => void) | undefined;
 }
 
 export function createLeg(options: LegOptions): Leg {
   const { link, receiver, idleLegMs, now, random, onDelivery, onGap, onFailure } = options;
   const backoff: Backoff = createBackoff({ random });
   const waiters: Waiter[] = [];
-  const users = { exchange: 0, hold: 0 };
+  const needs = new Set<{ readonly until: number }>();
   let course: Course | undefined;
   let cursor: string | undefined;
   let wasOpen = false;
@@ -74,7 +79,14 @@ export function createLeg(options: LegOptions): Leg {
   let idleTimer: ReturnType<typeof setTimeout> | undefined;
   let idleSince = 0;
 
-  const isNeeded = () => users.exchange > 0 || users.hold > 0;
+  const isNeeded = () => needs.size > 0;
+
+  function remainingMs(): number {
+    if (!isNeeded()) return Math.max(0, idleSince + idleLegMs - now());
+    let latest = now();
+    for (const { until } of needs) latest = Math.max(latest, until);
+    return latest - now();
+  }
 
   async function run(own: Course): Promise<void> {
     const { signal } = own.controller;
@@ -109,7 +121,8 @@ export function createLeg(options: LegOptions): Leg {
     const onConnect = () => {
       own.connected = true;
     };
-    own.subscription = await receiver.open(link, { after: cursor, signal, onConnect });
+    const demand: Demand = { remainingMs, pause: (ms) => pause(own, ms) };
+    own.subscription = await receiver.open(link, { after: cursor, signal, demand, onConnect });
     if (signal.aborted) return;
     lastError = undefined;
     const missed = wasOpen && cursor === undefined;
@@ -125,14 +138,15 @@ export function createLeg(options: LegOptions): Leg {
   }
 
   // Whoever waits for a reply has a deadline timer that keeps the process alive; a hold has none, and does not.
-  function pause(own: Course, ms: number): Promise<void> {
+  function pause(own: Course, ms: number): Promise<boolean> {
+    if (own.controller.signal.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const end = () => {
+      const end = (isNeeded: boolean) => {
         clearTimeout(timer);
         own.endPause = undefined;
-        resolve();
+        resolve(isNeeded);
       };
-      const timer = startIdleTimer(end, ms);
+      const timer = startIdleTimer(() => end(false), Math.min(ms, MAX_TIMER_MS));
       own.endPause = end;
     });
   }
@@ -149,7 +163,14 @@ export function createLeg(options: LegOptions): Leg {
     const own = course;
     course = undefined;
     own?.controller.abort();
-    own?.endPause?.();
+    own?.endPause?.(false);
+  }
+
+  function release(): void {
+    if (isNeeded() || course === undefined) return;
+    idleSince = now();
+    if (course.subscription === undefined) stop();
+    else if (idleTimer === undefined) watchIdle(idleLegMs);
   }
 
   function watchIdle(ms: number): void {
@@ -180,19 +201,17 @@ export function createLeg(options: LegOptions): Leg {
       return new Promise((resolve, reject) => {
         waiters.push({ resolve, reject });
         start();
-        course?.endPause?.();
+        course?.endPause?.(true);
       });
     },
-    need(by) {
-      users[by]++;
+    need(until) {
+      const need = { until };
+      needs.add(need);
       start();
-    },
-    release(by) {
-      users[by]--;
-      if (isNeeded() || course === undefined) return;
-      if (course.subscription === undefined) return stop();
-      idleSince = now();
-      if (idleTimer === undefined) watchIdle(idleLegMs);
+      course?.endPause?.(true);
+      return () => {
+        if (needs.delete(need)) release();
+      };
     },
     close() {
       stop();

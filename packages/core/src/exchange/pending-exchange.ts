@@ -49,9 +49,13 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
   let refusal: HumanPlusError | undefined;
   let timer = setTimeout(onTime, Math.min(timeoutMs, MAX_TIMER_MS));
   signal?.addEventListener("abort", onAbort, { once: true });
-  leg.need("exchange");
-  if (order === "leg-first") leg.opened().then(send, failUnsent);
-  else void send();
+  let release: (() => void) | undefined;
+  if (order === "leg-first") {
+    release = leg.need(end);
+    leg.opened().then(send, failUnsent);
+  } else {
+    void send();
+  }
 
   async function send(): Promise<void> {
     if (stage !== "unsent") return;
@@ -71,6 +75,8 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
   function onSent(lost: HumanPlusError | undefined): void {
     if (stage === "over") return;
     stage = "sent";
+    // With send-first, a worker that would wait for itself is free again by now.
+    release ??= leg.need(end);
     if (ending !== undefined) {
       conclude("unknown");
     } else if (refusal !== undefined) {
@@ -161,7 +167,7 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
     if (stage === "over") return false;
     stage = "over";
     signal?.removeEventListener("abort", onAbort);
-    leg.release("exchange");
+    release?.();
     return true;
   }
 

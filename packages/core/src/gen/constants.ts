@@ -37,6 +37,8 @@ export const limits = {
   changeRows: 10000,
   /** Frames of one poll answer. Frames beyond it count as unreadable. */
   pollFrames: 1024,
+  /** The body of one poll answer: all that is kept for one client, twice because dialect poll escapes what it carries, and 64 KiB for what is around it. A reader refuses a larger one. */
+  pollAnswerBytes: 2162688,
   /** One exchange, from the call to its answer. */
   exchangeTimeoutMs: 30000,
   /** Opening one connection to a relay. */

@@ -17,8 +17,17 @@ export function createPostDispatcher({ proxy, connectTimeoutMs }: DispatcherOpti
 }
 
 /** Connections for streams: each stream has its own, and none keeps the process alive. */
-export function createStreamDispatcher({ proxy, connectTimeoutMs }: DispatcherOptions): Dispatcher {
-  const common = { maxHeaderSize: MAX_HEADER_BYTES, allowH2: false, pipelining: 0 } as const;
+export function createStreamDispatcher(options: DispatcherOptions): Dispatcher {
+  return createUnreferencedDispatcher(options, 0);
+}
+
+/** Connections for polls: kept alive from one poll to the next, and none keeps the process alive. */
+export function createPollDispatcher(options: DispatcherOptions): Dispatcher {
+  return createUnreferencedDispatcher(options, 1);
+}
+
+function createUnreferencedDispatcher({ proxy, connectTimeoutMs }: DispatcherOptions, pipelining: 0 | 1): Dispatcher {
+  const common = { maxHeaderSize: MAX_HEADER_BYTES, allowH2: false, pipelining } as const;
   if (proxy === undefined) {
     const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false });
     return new Agent({ ...common, connect: unreferenced(connect) });
@@ -37,14 +46,19 @@ function proxied(uri: string, connectTimeoutMs: number) {
   return { uri, connectTimeout: connectTimeoutMs, requestTls: { timeout: connectTimeoutMs, allowH2: false } };
 }
 
-/** undici refers to a socket again only if it was undici that let go of it, so that this lasts. */
+/** undici refers to a socket again for each request that follows another one: a socket that cannot be makes this last. */
 function unreferenced(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) => {
     const socket = connect(options, (...result: [Error, null] | [null, Socket]) => {
-      result[1]?.unref();
+      if (result[1] != null) unreference(result[1]);
       callback(...(result as Parameters<buildConnector.Callback>));
     }) as unknown as Socket | undefined;
     // A socket that still connects is given back at once by undici's own connector.
-    if (typeof socket?.unref === "function") socket.unref();
+    if (typeof socket?.unref === "function") unreference(socket);
   };
+}
+
+function unreference(socket: Socket): void {
+  socket.unref();
+  socket.ref = () => socket;
 }

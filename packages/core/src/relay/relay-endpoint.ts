@@ -1,14 +1,22 @@
 import { HumanPlusError } from "../error.ts";
 import { eventStream, limits, authentication as placement } from "../gen/constants.ts";
-import { type RouteName, routes, sendToSurfaceUrl, streamEventsUrl, unregisterUrl } from "../gen/routes.ts";
+import {
+  pollOutboxUrl,
+  pollUrl,
+  type RouteName,
+  routes,
+  sendToSurfaceUrl,
+  streamEventsUrl,
+  unregisterUrl,
+} from "../gen/routes.ts";
 import { utf8Length } from "../parse/json.ts";
 import type { OpenOptions, RelayLink, Sender, SendResult } from "../transport.ts";
-import { connectionFailure } from "./connection-failure.ts";
-import { createPostDispatcher, createStreamDispatcher } from "./dispatchers.ts";
+import { isReadable, JSON_TYPE, type PollAnswer, readPoll, readSent, readStream } from "./answer.ts";
+import { createPollDispatcher, createPostDispatcher, createStreamDispatcher } from "./dispatchers.ts";
 import { createEgressPolicy, type EgressPolicyOptions } from "./egress.ts";
 import type { HttpRequest } from "./http-request.ts";
-import { type PostResult, post } from "./post.ts";
-import { refusalError } from "./refusal.ts";
+import { runPoll } from "./poll.ts";
+import { post } from "./post.ts";
 import { type ByteStream, openStream } from "./stream.ts";
 
 export interface RelayEndpointOptions extends EgressPolicyOptions {
@@ -30,7 +38,24 @@ export interface RelayEndpointOptions extends EgressPolicyOptions {
 /** The one place that builds the URLs of relays and opens connections to them. What it may not reach gets no byte. */
 export interface RelayEndpoint extends Sender {
   /** Opens the event stream of a link. @throws HumanPlusError */
-  openEvents(link: RelayLink, options: OpenOptions): Promise<ByteStream>;
+  openEvents(link: RelayLink, options: Omit<OpenOptions, "demand">): Promise<ByteStream>;
+  /** Polls once, in one of the two dialects. @throws HumanPlusError */
+  poll(link: RelayLink, options: PollOptions): Promise<PollAnswer>;
+}
+
+export interface PollOptions {
+  /** The route, and with it the dialect. */
+  route: "pollOutbox" | "poll";
+  /** Where a relay has the route, below its session, if not where the contract has it. */
+  path?: string | undefined;
+  /** How long the relay may wait, in milliseconds. Dialect "outbox" takes whole seconds: what is over is cut off. */
+  waitMs: number;
+  /** What the last answer said to continue with: a cursor in dialect "outbox", a subscriber in dialect "poll". */
+  from: string | undefined;
+  /** Closes the poll. */
+  signal: AbortSignal;
+  /** The request is on its way. */
+  onSent?: (() => void) | undefined;
 }
 
 /** @throws HumanPlusError `invalid_argument` */
@@ -46,6 +71,7 @@ export function createRelayEndpoint({
   assertOneOf("detach", detach, ["unregister", "leave"]);
   const posts = createPostDispatcher({ proxy: policy.proxy, connectTimeoutMs });
   const streams = createStreamDispatcher({ proxy: policy.proxy, connectTimeoutMs });
+  const polls = createPollDispatcher({ proxy: policy.proxy, connectTimeoutMs });
   const timeouts = { headersTimeout: silenceTimeoutMs, bodyTimeout: silenceTimeoutMs };
 
   /** Checks the address again for every request, and puts the token in its one place. */
@@ -79,7 +105,7 @@ export function createRelayEndpoint({
     signal: AbortSignal,
   ): Promise<SendResult> {
     const { request, host } = prepare(link, route, build, POST_HEADERS, body);
-    return readResult(await post(posts, request, signal), route, host);
+    return readSent(await post(posts, request, signal), route, host);
   }
 
   return {
@@ -102,34 +128,34 @@ export function createRelayEndpoint({
       const build: typeof unregisterUrl = (base, session, query) =>
         streamEventsUrl(base, session, { ...query, direction: "outbound" });
       const { request, host } = prepare(link, "streamEvents", build, headers);
-      const result = await openStream(streams, request, { timeouts, signal, onConnect });
-      switch (result.kind) {
-        case "aborted":
-          throw new HumanPlusError("aborted", "the event stream was aborted before it opened", {
-            outcome: "not_applied",
-          });
-        case "broken":
-          throw openFailure(result, host);
-        case "refused":
-          throw refusalOf(result, "streamEvents", host);
-        case "open":
-          if (!result.head.isEncoded && isEventStream(result.head.contentType)) return result.stream;
-          result.stream.close();
-          throw unusable(host, result.head.isEncoded ? COMPRESSED : `is no event stream (${eventStream.contentType})`);
-        default:
-          throw result satisfies never;
-      }
+      return readStream(await openStream(streams, request, { timeouts, signal, onConnect }), host);
+    },
+
+    async poll(link, { route, path, waitMs, from, signal, onSent }) {
+      const build: typeof unregisterUrl = (base, session, query) => {
+        const asked = { ...query, direction: "outbound" } as const;
+        const url =
+          route === "poll"
+            ? pollUrl(base, session, { ...asked, wait: waitMs, subscriber: from })
+            : pollOutboxUrl(base, session, { ...asked, wait: Math.floor(waitMs / 1_000), after: from });
+        return path === undefined ? url : withPath(url, routes[route].address, path);
+      };
+      const { request, host } = prepare(link, route, build, POLL_HEADERS);
+      const timeoutMs = waitMs + POLL_SLACK_MS;
+      return readPoll(await runPoll(polls, request, { timeoutMs, signal, onSent, isReadable }), route, host);
     },
 
     async close() {
-      await Promise.all([posts.destroy(), streams.destroy()]);
+      await Promise.all([posts.destroy(), streams.destroy(), polls.destroy()]);
     },
   };
 }
 
-const POST_HEADERS = ["content-type", "application/json", "accept", "application/json", "accept-encoding", "identity"];
+const POST_HEADERS = ["content-type", JSON_TYPE, "accept", JSON_TYPE, "accept-encoding", "identity"];
+const POLL_HEADERS = ["accept", JSON_TYPE, "accept-encoding", "identity", "cache-control", "no-cache"];
+/** How much longer than asked for an answer to a poll may take. */
+const POLL_SLACK_MS = 10_000;
 const STREAM_HEADERS = ["accept", eventStream.contentType, "accept-encoding", "identity", "cache-control", "no-cache"];
-const COMPRESSED = "is compressed, although it was asked not to be";
 
 /** @throws HumanPlusError, nothing having been sent */
 function frameText(frame: unknown): string {
@@ -148,68 +174,12 @@ function jsonText(value: unknown): string | undefined {
   }
 }
 
-function readResult(result: PostResult, route: RouteName, host: string): SendResult {
-  switch (result.kind) {
-    case "aborted":
-      throw new HumanPlusError("aborted", `the request to ${host} was aborted`, {
-        outcome: result.sent ? "unknown" : "not_applied",
-      });
-    case "broken": {
-      const error = connectionFailure(result.error, { host, sent: result.sent });
-      if (error.code !== "relay_failed") throw error;
-      return { kind: "unconfirmed", error };
-    }
-    case "answered": {
-      const { head, body, isTooLarge } = result;
-      if (head.isEncoded) throw unusable(host, COMPRESSED, "unknown");
-      if (head.status >= 300) throw refusalOf({ head, body }, route, host);
-      if (isTooLarge) throw unusable(host, "is larger than an answer may be", "unknown");
-      return { kind: "accepted" };
-    }
-    default:
-      throw result satisfies never;
-  }
-}
-
-function refusalOf(
-  { head, body }: { head: { status: number; retryAfter: string | undefined; isEncoded: boolean }; body: string },
-  route: RouteName,
-  host: string,
-): HumanPlusError {
-  if (head.status < 300) return unusable(host, `has status ${head.status}`);
-  return refusalError({
-    route,
-    host,
-    status: head.status,
-    body: head.isEncoded ? "" : body,
-    retryAfter: head.retryAfter,
-  });
-}
-
-/** A leg that does not open carries no call: whatever broke, it may be tried again. */
-function openFailure({ sent, error }: { sent: boolean; error: unknown }, host: string): HumanPlusError {
-  const { code, message, cause } = connectionFailure(error, { host, sent });
-  const isSilent = sent && (error as { code?: unknown } | undefined)?.code === "UND_ERR_HEADERS_TIMEOUT";
-  if (isSilent) {
-    return new HumanPlusError(
-      "stream_buffered",
-      `the connection to ${host} stands, but the event stream never began: it looks as if something on the way (a proxy, say) buffers it. Use long polling, @human-plus/transport-longpoll`,
-      { outcome: "not_applied", cause },
-    );
-  }
-  return new HumanPlusError(code, message, {
-    outcome: "not_applied",
-    retryable: code !== "relay_protocol_error",
-    cause,
-  });
-}
-
-function unusable(host: string, what: string, outcome: "not_applied" | "unknown" = "not_applied"): HumanPlusError {
-  return new HumanPlusError("relay_protocol_error", `the answer of ${host} ${what}`, { outcome });
-}
-
-function isEventStream(contentType: string): boolean {
-  return contentType.split(";", 1)[0]?.trim().toLowerCase() === eventStream.contentType;
+/** A URL of a route that a relay has elsewhere below the session. */
+function withPath(url: string, address: string, path: string): string {
+  const found = new URL(url);
+  const end = address.slice(address.lastIndexOf("/") + 1);
+  found.pathname = found.pathname.slice(0, -end.length) + path;
+  return found.href;
 }
 
 function assertOneOf(name: string, value: string, allowed: readonly string[]): void {

@@ -9,6 +9,8 @@ import { type AnswerHead, type HttpRequest, startRequest, type Timeouts } from "
 export interface ByteStream extends AsyncIterable<readonly Uint8Array[]> {
   /** Not a byte has come. */
   readonly silent: boolean;
+  /** Resolves with the first byte, or when it ends without one. */
+  heard(): Promise<void>;
   close(): void;
 }
 
@@ -95,6 +97,7 @@ function createByteQueue({ pause, resume, leave }: Record<"pause" | "resume" | "
   let isSilent = true;
   let isOver = false;
   let wake: (() => void) | undefined;
+  let isHeard: PromiseWithResolvers<void> | undefined;
 
   function close(): void {
     batch = [];
@@ -127,11 +130,17 @@ function createByteQueue({ pause, resume, leave }: Record<"pause" | "resume" | "
       get silent() {
         return isSilent;
       },
+      heard() {
+        isHeard ??= Promise.withResolvers();
+        if (!isSilent || isOver) isHeard.resolve();
+        return isHeard.promise;
+      },
       close,
       [Symbol.asyncIterator]: () => iterator,
     },
     push(chunk) {
       isSilent = false;
+      isHeard?.resolve();
       batch.push(chunk);
       if (bytes <= HIGH_WATER_BYTES && bytes + chunk.length > HIGH_WATER_BYTES) pause();
       bytes += chunk.length;
@@ -140,6 +149,7 @@ function createByteQueue({ pause, resume, leave }: Record<"pause" | "resume" | "
     },
     end() {
       isOver = true;
+      isHeard?.resolve();
       wake?.();
       wake = undefined;
     },

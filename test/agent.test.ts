@@ -1,7 +1,7 @@
 import { createHumanPlus, HumanPlusError, MemoryAttachmentStore, TrustPolicy } from "@human-plus/core";
 import { createSseTransport } from "@human-plus/transport-sse";
 import { describe, expect, test } from "vitest";
-import { startLiveCanvas } from "./support/live-canvas.ts";
+import { startLiveCanvas } from "./parts/live-canvas.ts";
 
 describe("an agent on a live canvas", () => {
   test("reads, is pinned to what it read, and writes", async () => {

@@ -1,11 +1,13 @@
 import { Invitation } from "@human-plus/core";
-import { createSseTransport } from "@human-plus/transport-sse";
+import { transports } from "../transports/parts/transports.ts";
 
 // One of several workers that share an attachment: the same link, client and invitation in each.
-const [, , relayBaseUrl = "", sessionId = "", token = "", worker = "", count = "0"] = process.argv;
+const [, , relayBaseUrl = "", sessionId = "", token = "", worker = "", count = "0", name = ""] = process.argv;
 const invitation = new Invitation({ relayBaseUrl, sessionId, token, surfaceId: "canvas", application: "test" });
 const link = { id: "shared", client: "worker", invitation };
-const transport = createSseTransport({ egress: { unverified: true } });
+const open = transports[name];
+if (open === undefined) throw new Error(`no transport ${name}`);
+const transport = open();
 const answers = await Promise.all(
   Array.from({ length: Number(count) }, (_, n) => {
     const id = crypto.randomUUID();

@@ -2,17 +2,17 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface CuttingProxy extends AsyncDisposable {
   readonly port: number;
-  /** Cuts the event streams whose request line holds a text. Gives how many there were. */
-  cutStreams(holding: string): number;
-  /** What came over each event stream so far. */
+  /** Cuts the receiving legs (legs and polls) whose request line holds a text. Gives how many there were. */
+  cutLegs(holding: string): number;
+  /** What came over each connection of receiving legs so far. */
   received(): readonly string[];
-  /** Lets no event stream through until `until` resolves. */
-  holdStreams(until: Promise<unknown>): void;
+  /** Lets no receiving leg through until `until` resolves. */
+  holdLegs(until: Promise<unknown>): void;
 }
 
-/** Passes TCP on, and cuts or holds event streams when it is told to, at whatever byte they happen to be. */
+/** Passes TCP on, and cuts or holds receiving legs when it is told to, at whatever byte they happen to be. */
 export async function startCuttingProxy(targetPort: number): Promise<CuttingProxy> {
-  const streams = new Map<Socket, string>();
+  const legs = new Map<Socket, string>();
   const open = new Set<Socket>();
   const received: Buffer[][] = [];
   let passage: Promise<unknown> | undefined;
@@ -20,7 +20,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     const target = connect(targetPort, "127.0.0.1");
     open.add(client);
     const end = () => {
-      streams.delete(client);
+      legs.delete(client);
       open.delete(client);
       client.destroy();
       target.destroy();
@@ -34,7 +34,12 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
         const chunks: Buffer[] = [];
         received.push(chunks);
         target.on("data", (chunk) => chunks.push(chunk));
-        streams.set(client, line);
+        legs.set(client, line);
+        // Polls come one after the other on one connection, each perhaps of another client.
+        client.on("data", (next: Buffer) => {
+          if (next.includes("GET ")) legs.set(client, next.toString("latin1").split("\r\n", 1)[0] as string);
+        });
+        client.pause();
         await passage;
       }
       target.write(head);
@@ -44,13 +49,13 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    cutStreams(holding) {
-      const found = [...streams].filter(([, line]) => line.includes(holding));
+    cutLegs(holding) {
+      const found = [...legs].filter(([, line]) => line.includes(holding));
       for (const [socket] of found) socket.resetAndDestroy();
       return found.length;
     },
     received: () => received.map((chunks) => Buffer.concat(chunks).toString("utf8")),
-    holdStreams(until) {
+    holdLegs(until) {
       passage = until;
     },
     async [Symbol.asyncDispose]() {

@@ -1,16 +1,14 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mcpProtocolVersion, methods } from "@human-plus/core/protocol";
 import { expect, test } from "vitest";
 import { connectRawSurface } from "./parts/raw-surface.ts";
+import { readmeExample, runExample } from "./parts/readme-example.ts";
 import { startRelayProcess } from "./parts/relay-process.ts";
 
 const folder = join(import.meta.dirname, "../packages/transport-sse");
 
 test("the example in the README of transport-sse runs as it stands", async () => {
-  const example = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(folder, "README.md"), "utf8"))?.[1] ?? "";
+  const example = readmeExample(folder, "ts");
   expect(example).toContain("createSseTransport");
   await using relay = await startRelayProcess();
   const token = "token-of-the-readme-0123";
@@ -23,21 +21,6 @@ test("the example in the README of transport-sse runs as it stands", async () =>
       return { protocolVersion: mcpProtocolVersion, capabilities: {}, serverInfo: { name: "readme", version: "1" } };
     },
   });
-  // Beside the package, so that its imports mean what they mean for a user.
-  const script = join(folder, `readme-example-${process.pid}.ts`);
-  writeFileSync(script, example);
-  try {
-    const link = `http://127.0.0.1:${relay.port}/page?session=readme&token=${token}`;
-    const child = spawn(process.execPath, ["--conditions=human-plus-source", script, link], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let output = "";
-    child.stdout.on("data", (chunk) => {
-      output += chunk;
-    });
-    const [code] = await once(child, "close");
-    expect({ code, output }).toEqual({ code: 0, output: "board_read\n" });
-  } finally {
-    rmSync(script, { force: true });
-  }
+  const link = `http://127.0.0.1:${relay.port}/page?session=readme&token=${token}`;
+  expect(await runExample(folder, example, [link])).toEqual({ code: 0, output: "board_read\n" });
 });

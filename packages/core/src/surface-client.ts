@@ -115,7 +115,7 @@ export class SurfaceClient {
       const args = listed.lastRead === undefined ? {} : { since: listed.lastRead.marker };
       const result = await this.#callTool(listed, source, args, deadline, {});
       const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
-      await this.#observe({ ...listed, changeFeed: report.state }, result, feed.name);
+      await this.#observe({ ...listed, changeFeed: report.state }, result, feed.name, { catchesUp: true });
       return report;
     });
   }
@@ -320,13 +320,14 @@ export class SurfaceClient {
     row: AttachmentRow,
     result: JsonObject,
     tool: string,
+    { catchesUp = !isBehind(row) } = {},
   ): Promise<{ row: AttachmentRow; revision: string | undefined; notices: string[] }> {
     const { revision, conflictDetection, evidence, notices } = observeRevision(row, result, tool, this.#options.now());
     const observed = {
       ...row,
       conflictDetection,
       evidence,
-      ...(revision === undefined ? {} : { revision, lastRead: revision }),
+      ...(revision === undefined ? {} : { revision, lastRead: catchesUp ? revision : row.lastRead }),
     };
     const kept = await this.#put(observed).then(
       () => [],
@@ -343,6 +344,14 @@ export class SurfaceClient {
       if (!(error instanceof HumanPlusError && error.code === "attachment_conflict")) throw error;
     }
   }
+}
+
+/**
+ * After a refusal, what a call without a pin answers need not show what the refused one had missed: the feed is then asked
+ * from before the refusal, until it has answered.
+ */
+function isBehind({ revision, lastRead }: AttachmentRow): boolean {
+  return lastRead !== undefined && lastRead.marker !== revision?.marker;
 }
 
 function feedStateOf({ changeFeed }: AttachmentRow, { changeFeed: feed }: Catalogue): AttachmentRow["changeFeed"] {

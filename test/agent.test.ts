@@ -1,7 +1,8 @@
-import { createHumanPlus, HumanPlusError, MemoryAttachmentStore, TrustPolicy } from "@human-plus/core";
+import { createHumanPlus, HumanPlusError, Invitation, MemoryAttachmentStore, TrustPolicy } from "@human-plus/core";
+import { toShareLink } from "@human-plus/surface";
 import { createSseTransport } from "@human-plus/transport-sse";
 import { describe, expect, test } from "vitest";
-import { startLiveCanvas } from "./parts/live-canvas.ts";
+import { type LiveCanvas, startLiveCanvas } from "./parts/live-canvas.ts";
 
 describe("an agent on a live canvas", () => {
   test("reads, is pinned to what it read, and writes", async () => {
@@ -301,5 +302,84 @@ describe("a turn", () => {
     expect((await agent.conflictDetection()).describe()).toMatch(/refused.*\(canvas_move, /);
     await agent.changesSince();
     expect((await agent.changeFeed()).describe()).toMatch(/names whose hand/);
+  });
+});
+
+describe("a proposal", () => {
+  const canvasWithProposals = async () => {
+    const canvas = await startLiveCanvas();
+    canvas.surface.tool({
+      name: "canvas_delete",
+      stage: true,
+      touches: ({ card }) => [String(card)],
+      handler: ({ card }, call) =>
+        call.propose({ handle: String(card), kind: "deleted" }, () => void canvas.cards.delete(String(card))),
+    });
+    return canvas;
+  };
+
+  test.each([
+    ["accepted", (canvas: LiveCanvas) => canvas.surface.getSnapshot().proposals[0]?.accept(), false],
+    ["rejected", (canvas: LiveCanvas) => canvas.surface.getSnapshot().proposals[0]?.reject("keep it"), true],
+    [
+      "stale",
+      (canvas: LiveCanvas) => {
+        canvas.personMoves("budget", 5, 5);
+        canvas.surface.getSnapshot().proposals[0]?.accept();
+      },
+      true,
+    ],
+  ])("writes nothing by itself; its agent learns that it was %s", async (state, decide, kept) => {
+    await using canvas = await canvasWithProposals();
+    const [agent, other] = [
+      await canvas.join({ participant: { name: "One" } }),
+      await canvas.join({ participant: { name: "Two" } }),
+    ];
+    await Promise.all([agent.watch(), other.watch()]);
+    const others: unknown[] = [];
+    other.on("proposalEnded", (event) => others.push(event));
+    await agent.call("canvas_read");
+    const { proposal, notices } = await agent.call("canvas_delete", { card: "budget" });
+    expect(notices).toEqual([expect.stringMatching(/Nothing was written yet/)]);
+    expect(canvas.cards.has("budget")).toBe(true);
+    const ended = new Promise<unknown>((resolve) => agent.on("proposalEnded", resolve));
+    decide(canvas);
+    expect(await ended).toMatchObject({ proposalId: proposal?.id, state, tool: "canvas_delete" });
+    expect(canvas.cards.has("budget")).toBe(kept);
+    expect(others).toEqual([]);
+  });
+});
+
+test("an agent that leaves is gone for the people at the surface; those who stay are not", async () => {
+  await using canvas = await startLiveCanvas();
+  const [one, two] = [
+    await canvas.join({ participant: { name: "One" } }),
+    await canvas.join({ participant: { name: "Two" } }),
+  ];
+  for (const agent of [one, two]) {
+    await agent.watch();
+    await agent.announce({ action: "here" });
+  }
+  const connected = (name: string) =>
+    canvas.surface.getSnapshot().participants.find((participant) => participant.name === name)?.connected;
+  const until = (isTrue: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => isTrue() && resolve();
+      canvas.surface.subscribe(look);
+      look();
+    });
+  await until(() => connected("One") === true && connected("Two") === true);
+  await one.detach();
+  await until(() => connected("One") === false);
+  expect(connected("Two")).toBe(true);
+});
+
+test("a share link says which surface it leads to", async () => {
+  await using canvas = await startLiveCanvas();
+  const invitation = Invitation.fromLink(toShareLink(canvas.invitation));
+  expect(invitation).toMatchObject({
+    surfaceId: "board",
+    application: "canvas",
+    sessionId: canvas.invitation.sessionId,
   });
 });

@@ -50,7 +50,7 @@ export interface AttachmentRow {
   readonly state: AttachmentState;
   readonly invitation: Invitation;
   readonly participant: Participant;
-  /** Names this agent to the relay. */
+  /** Names this agent to the relay: its participant's id, to which a transport adds what makes it unique. */
   readonly client: string;
   readonly trust: TrustPolicy;
   readonly requireRevision: boolean;

@@ -1,12 +1,13 @@
 import { HumanPlusError } from "./error.ts";
 import { limits } from "./gen/constants.ts";
-import { safeParseCallToolResult } from "./gen/parsers.ts";
+import { safeParseCallToolResult, safeParseResultMeta } from "./gen/parsers.ts";
 import type {
   AudioContent,
   ContentPart,
   EmbeddedResource,
   ImageContent,
   JsonObject,
+  ProposalReceipt,
   ResourceLink,
 } from "./gen/types.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
@@ -27,6 +28,8 @@ export interface CallResult {
   readonly isError: boolean;
   /** The marker that this result carried; the next call is pinned to it. */
   readonly revision: string | undefined;
+  /** The call wrote nothing: it proposed, and a person decides. The event `proposalEnded` says how. */
+  readonly proposal: ProposalReceipt | undefined;
   /** What a reader of this result should know about it, in the SDK's own words. */
   readonly notices: readonly string[];
 }
@@ -50,7 +53,11 @@ export function readCallResult(
   const texts = content.map(textOf).filter((text) => text !== undefined);
   // A result that is data alone still has to reach the model.
   if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent));
+  const meta = safeParseResultMeta(result["_meta"]);
+  const proposal = meta.ok ? meta.value["human-plus/proposal"] : undefined;
   const notices: string[] = [];
+  if (proposal !== undefined)
+    notices.push("Nothing was written yet: this is a proposal, and a person decides about it.");
   if (unreadable > 0) notices.push(`${unreadable} part(s) of this result could not be read and were left out.`);
   if (parsed.notices.some(({ pointer }) => pointer === "/structuredContent")) {
     notices.push(`The structured part of this result nests deeper than ${limits.jsonDepth} levels and was left out.`);
@@ -61,6 +68,7 @@ export function readCallResult(
     parts: content.filter((part) => part.type !== "text"),
     structuredContent,
     isError,
+    proposal,
     notices,
   };
 }

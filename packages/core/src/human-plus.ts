@@ -187,14 +187,15 @@ export function createHumanPlus({
       if (stored !== undefined && stored.owner !== owner) {
         throw new HumanPlusError("attachment_not_found", "there is no such attachment for this owner");
       }
+      const who = createParticipant(participant as ParticipantOptions);
       const row: AttachmentRow = {
         id,
         owner,
         generation: (stored?.generation ?? 0) + 1,
         state: "attached",
         invitation: invitation instanceof Invitation ? invitation : new Invitation(invitation),
-        participant: createParticipant(participant as ParticipantOptions),
-        client: randomId(),
+        participant: who,
+        client: who.id,
         trust,
         requireRevision,
         discovery,

@@ -6,11 +6,11 @@ import { issueText } from "./parse/unwrap.ts";
 
 export type { InvitationFields };
 
-/** What a share link does not say. */
+/** What a share link may leave out. */
 export interface ShareLinkOptions {
-  /** @default "surface" */
+  /** @default what the link says, else "surface" */
   surfaceId?: string | undefined;
-  /** @default "unknown" */
+  /** @default what the link says, else "unknown" */
   application?: string | undefined;
   /** Where the relay is mounted, for links that name the session in their query. @default "agent-relay" */
   mount?: string | undefined;
@@ -47,7 +47,7 @@ export class Invitation {
    */
   static fromLink(
     link: string,
-    { surfaceId = "surface", application = "unknown", mount = shareLinks.mount }: ShareLinkOptions = {},
+    { surfaceId, application, mount = shareLinks.mount }: ShareLinkOptions = {},
   ): Invitation {
     if (!URL.canParse(link)) throw invalid("the share link should be an absolute URL", []);
     const url = new URL(link);
@@ -56,7 +56,13 @@ export class Invitation {
       throw invalid(`the share link should have one of ${shareLinks.tokenParameters.join(", ")} in its query`, []);
     const named = url.searchParams.get(shareLinks.sessionParameter);
     const { base, sessionId } = named === null ? fromPath(url) : { base: `${url.origin}/${mount}`, sessionId: named };
-    return new Invitation({ relayBaseUrl: base, sessionId, token, surfaceId, application });
+    return new Invitation({
+      relayBaseUrl: base,
+      sessionId,
+      token,
+      surfaceId: surfaceId ?? url.searchParams.get(shareLinks.surfaceParameter) ?? "surface",
+      application: application ?? url.searchParams.get(shareLinks.applicationParameter) ?? "unknown",
+    });
   }
 
   /** The token. Whoever has it can act in the session: hand it to nobody, and put it in no text. */

@@ -1,7 +1,11 @@
 import type { AttachmentRow } from "./attachment.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { methods } from "./gen/constants.ts";
-import { safeParseAgentActivityNotification, safeParseProgressNotification } from "./gen/parsers.ts";
+import {
+  safeParseAgentActivityNotification,
+  safeParseProgressNotification,
+  safeParseProposalNotification,
+} from "./gen/parsers.ts";
 import type { Notification, RequestId } from "./gen/types.ts";
 import type { McpSession } from "./mcp-session.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
@@ -21,9 +25,13 @@ interface RunningCall {
 /** What this process knows of one generation of an attachment. */
 export interface LinkState {
   readonly attachmentId: string;
+  /** The surface, as frames of text name it. */
+  readonly source: string;
   readonly session: McpSession;
   /** By progress token. */
   readonly running: Map<RequestId, RunningCall>;
+  /** Tools of proposals that wait for a person, by proposal id. */
+  readonly proposals: Map<string, string>;
   /** While a protected turn lasts. */
   protection: TurnProtection | undefined;
   catalogue: { readonly value: Catalogue; readonly listedAt: number } | undefined;
@@ -33,7 +41,7 @@ export function linkIdOf({ id, generation }: Pick<AttachmentRow, "id" | "generat
   return `${id}:${generation}`;
 }
 
-const MAX_PROGRESS_CHARACTERS = 1024;
+const MAX_CHARACTERS = 1024;
 
 /** Takes one notification of a surface to whom it concerns. Anything that cannot be read is dropped. */
 export function dispatchNotification(
@@ -60,13 +68,33 @@ export function dispatchNotification(
       const call = parsed.ok ? state.running.get(parsed.value.params.progressToken) : undefined;
       if (!parsed.ok || call === undefined) return;
       const { progress, total, message } = parsed.value.params;
-      const framed = message === undefined ? undefined : guard.excerpt(message, call.source, MAX_PROGRESS_CHARACTERS);
+      const framed = message === undefined ? undefined : guard.excerpt(message, call.source, MAX_CHARACTERS);
       const step = { progress, total, message: framed };
       call.onProgress?.(step);
       events.emit("progress", { attachmentId, tool: call.source.tool, ...step });
       return;
     }
+    case methods.proposal: {
+      const parsed = safeParseProposalNotification(notification);
+      const { id, state: ended, reason } = parsed.ok ? parsed.value.params : {};
+      const tool = id === undefined ? undefined : state.proposals.get(id);
+      if (id === undefined || ended === undefined || tool === undefined) return;
+      state.proposals.delete(id);
+      const framed =
+        reason === undefined ? undefined : guard.excerpt(reason, { source: state.source, tool }, MAX_CHARACTERS);
+      events.emit("proposalEnded", { attachmentId, tool, proposalId: id, state: ended, reason: framed });
+      return;
+    }
     default:
       return;
   }
+}
+
+const MAX_PROPOSALS = 256;
+
+/** Remembers whose proposals to listen for; beyond the bound the oldest is forgotten. */
+export function rememberProposal({ proposals }: LinkState, id: string, tool: string): void {
+  proposals.set(id, tool);
+  const [oldest] = proposals.keys();
+  if (proposals.size > MAX_PROPOSALS && oldest !== undefined) proposals.delete(oldest);
 }

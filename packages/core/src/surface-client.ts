@@ -11,7 +11,7 @@ import { limits, methods } from "./gen/constants.ts";
 import { safeParseCallToolRequest } from "./gen/parsers.ts";
 import type { CallMeta, ErrorCode, Implementation, JsonObject, Notification } from "./gen/types.ts";
 import type { CallOptions } from "./human-plus.ts";
-import { dispatchNotification, type LinkState, linkIdOf } from "./link-state.ts";
+import { dispatchNotification, type LinkState, linkIdOf, rememberProposal } from "./link-state.ts";
 import { type McpReply, McpSession } from "./mcp-session.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
 import type { SurfaceEventEmitter } from "./surface-events.ts";
@@ -86,6 +86,7 @@ export class SurfaceClient {
       const result = await this.#callTool(listed, source, args, deadline, options);
       const { row: observed, revision, notices } = await this.#observe(listed, result, tool);
       const read = readCallResult(result, source, this.#options.guard);
+      if (read.proposal !== undefined) rememberProposal(this.#stateOf(observed), read.proposal.id, tool);
       const unprotected =
         observed.conflictDetection === "unavailable" && observed.conflictDetection !== listed.conflictDetection;
       if (unprotected)
@@ -177,8 +178,10 @@ export class SurfaceClient {
     const session = new McpSession({ transport, link, clientInfo, requestId: randomId });
     const state: LinkState = {
       attachmentId: row.id,
+      source: sourceOf(row, "").source,
       session,
       running: new Map(),
+      proposals: new Map(),
       protection: undefined,
       catalogue: undefined,
     };

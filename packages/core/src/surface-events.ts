@@ -1,4 +1,5 @@
 import type { HumanPlusError } from "./error.ts";
+import type { ProposalState } from "./gen/types.ts";
 
 /** What arrives from a surface unasked, by name. */
 export interface SurfaceEvents {
@@ -13,6 +14,14 @@ export interface SurfaceEvents {
     readonly progress: number;
     readonly total: number | undefined;
     readonly message: string | undefined;
+  };
+  /** How a proposal of this agent ended. The reason is a person's text, framed as data. */
+  proposalEnded: {
+    readonly attachmentId: string;
+    readonly tool: string;
+    readonly proposalId: string;
+    readonly state: ProposalState;
+    readonly reason: string | undefined;
   };
   /** An announcement could not be delivered. Nobody waits for one, so this is the only place that says so. */
   announceFailed: { readonly attachmentId: string; readonly error: HumanPlusError };

@@ -34,7 +34,8 @@ export function createInvitation({
  *   @default no page: a link for agents alone, which names the relay itself
  * @throws TypeError if agents would not find this relay from that page
  */
-export function toShareLink({ relayBaseUrl, sessionId, token }: Invitation, pageUrl?: string | URL): string {
+export function toShareLink(invitation: Invitation, pageUrl?: string | URL): string {
+  const { relayBaseUrl, sessionId, token, surfaceId, application } = invitation;
   const base = relayBaseUrl.replace(/\/+$/, "");
   const [tokenParameter] = shareLinks.tokenParameters;
   const link = new URL(pageUrl ?? `${base}/${sessionId}`);
@@ -44,6 +45,8 @@ export function toShareLink({ relayBaseUrl, sessionId, token }: Invitation, page
     link.searchParams.set(shareLinks.sessionParameter, sessionId);
   }
   link.searchParams.set(tokenParameter, token);
+  link.searchParams.set(shareLinks.surfaceParameter, surfaceId);
+  link.searchParams.set(shareLinks.applicationParameter, application);
   link.hash = "";
   return link.href;
 }

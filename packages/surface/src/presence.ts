@@ -24,8 +24,11 @@ export interface Presence {
   touch(id: string): void;
   get(id: string | undefined): Participant | undefined;
   list(): Participant[];
-  /** The connection of a participant is gone; without an id, that of all. */
-  leave(id: string | undefined): void;
+  /**
+   * A client left; `remaining` is who is still there. An agent's label begins with its participant's id and a dot, so
+   * whoever has no label left is gone.
+   */
+  leave(client: string, remaining: ReadonlySet<string>): void;
   /** Lets what is too old go; returns when the next is due. */
   age(time: number): number;
 }
@@ -53,6 +56,12 @@ export function createPresence(options: PresenceOptions): Presence {
     onChange();
   }
 
+  /** Whose label it is: of two ids that fit, the longer one. */
+  function ownerOf(client: string): string | undefined {
+    const ids = [...participants.keys()].filter((id) => client === id || client.startsWith(`${id}.`));
+    return ids.sort((a, b) => b.length - a.length)[0];
+  }
+
   return {
     announce(params) {
       if (!isActivity(params) || params.surfaceId !== surfaceId) return;
@@ -63,11 +72,14 @@ export function createPresence(options: PresenceOptions): Presence {
     touch: (id) => put(id, {}),
     get: (id) => (id === undefined ? undefined : participants.get(id)),
     list: () => [...participants.values()],
-    leave(id) {
+    leave(client, remaining) {
+      const owner = ownerOf(client);
+      const present = new Set([...remaining].map(ownerOf));
       let left = false;
-      for (const [known, participant] of participants) {
-        if (!participant.connected || (id !== undefined && id !== known)) continue;
-        participants.set(known, { ...participant, connected: false, activity: undefined });
+      for (const [id, participant] of participants) {
+        const gone = remaining.size === 0 || (id === owner && !present.has(id));
+        if (!participant.connected || !gone) continue;
+        participants.set(id, { ...participant, connected: false, activity: undefined });
         left = true;
       }
       if (left) onChange();

@@ -259,7 +259,7 @@ export function createServer(parts: ServerParts): (send: (text: string) => void)
             return;
           }
           peers.delete(client);
-          presence.leave(peers.size === 0 ? undefined : client);
+          presence.leave(client, peers);
           return;
         }
       }

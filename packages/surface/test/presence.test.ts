@@ -84,6 +84,24 @@ describe("participants", () => {
   });
 });
 
+describe("whose connection ended", () => {
+  test("is told by the label: its participant's id and a dot, the longer id of two that fit", () => {
+    const { surface } = createBoard();
+    const agent = joinLocally(surface);
+    const connected = () =>
+      Object.fromEntries(surface.getSnapshot().participants.map(({ id, connected }) => [id, connected]));
+    for (const id of ["tidy", "tidy.two", "scout"]) agent.notify(methods.activity, activity(id));
+    for (const client of ["tidy.aa.0", "tidy.aa.1", "tidy.two.bb.0", "scout.cc.0"])
+      agent.notify(methods.peerJoined, { client });
+    agent.notify(methods.peerLeft, { client: "tidy.two.bb.0" });
+    expect(connected()).toEqual({ tidy: true, "tidy.two": false, scout: true });
+    agent.notify(methods.peerLeft, { client: "tidy.aa.0" });
+    expect(connected()).toEqual({ tidy: true, "tidy.two": false, scout: true });
+    agent.notify(methods.peerLeft, { client: "tidy.aa.1" });
+    expect(connected()).toEqual({ tidy: false, "tidy.two": false, scout: true });
+  });
+});
+
 describe("the snapshot", () => {
   test("is the same object until something changes", () => {
     const { surface, rename } = createBoard();

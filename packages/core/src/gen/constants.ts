@@ -136,6 +136,8 @@ export const eventStream = {
 export const shareLinks = {
   sessionParameter: "session",
   tokenParameters: ["token", "key"],
+  surfaceParameter: "surface",
+  applicationParameter: "application",
   mount: "agent-relay",
   pathSuffixes: ["inbox", "events", "outbox", "poll"],
 } as const;

@@ -98,6 +98,11 @@ class FetchExchange extends HttpExchange {
     if (this.#isGiven) this.finish();
   }
 
+  /** Servers of the fetch kind show no connection: what can be seen is seen before the answer ends. */
+  override outlivesAnswer(): boolean {
+    return false;
+  }
+
   watch(leg: StreamLeg | PollLeg): void {
     const { signal } = this.#request;
     if (signal.aborted) this.#cancel();

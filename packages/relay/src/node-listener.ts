@@ -26,6 +26,10 @@ export function createNodeListener(broker: Broker, options: BindingOptions = {})
 class NodeExchange extends HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  /** The connection broke, or was closed by the other end. */
+  readonly #onClose = (): void => {
+    this.leg?.closed();
+  };
 
   constructor(handler: RequestHandler, request: IncomingMessage, response: ServerResponse) {
     super(handler);
@@ -77,13 +81,23 @@ class NodeExchange extends HttpExchange {
 
   override sendHeld(answer: Answer, headers: Readonly<Record<string, string>>): void {
     if (!this.#sendHead(answer, headers)) return;
-    this.#response.write(answer.body, () => {
+    const delivered = () => {
       if (this.leg instanceof PollLeg) this.leg.delivered();
-    });
+    };
+    if (this.outlivesAnswer()) {
+      // The connection may serve others meanwhile: it is its close that is waited for, not the end of this answer.
+      this.#request.socket.once("close", this.#onClose);
+      this.#response.end(answer.body, delivered);
+    } else this.#response.write(answer.body, delivered);
   }
 
   override settle(): void {
-    this.#response.end();
+    if (this.outlivesAnswer()) this.#request.socket.off("close", this.#onClose);
+    else this.#response.end();
+  }
+
+  override outlivesAnswer(): boolean {
+    return this.#response.shouldKeepAlive;
   }
 
   #sendHead(answer: Answer, headers: Readonly<Record<string, string>>): boolean {
@@ -100,7 +114,10 @@ class NodeExchange extends HttpExchange {
       leg.closed();
       return;
     }
-    response.once("close", () => leg.closed());
+    response.once("close", () => {
+      // An answered poll looks at the connection instead.
+      if (!(leg instanceof PollLeg) || !response.writableFinished || !this.outlivesAnswer()) leg.closed();
+    });
   }
 
   override cut(): void {

@@ -5,6 +5,9 @@ import type { Deadline } from "./deadlines.ts";
 import type { Leg, Reader, Subscriber } from "./reader.ts";
 import type { PollSink } from "./sinks.ts";
 
+/** How long a connection has to stand after an answer, in milliseconds, for the answer to count as read. */
+const DOUBT_MS = 1_000;
+
 /** A waiting poll, and for a moment after its answer the doubt whether it arrived. */
 export class PollLeg implements Leg, Deadline, Confirmable {
   bucket = 0;
@@ -41,12 +44,17 @@ export class PollLeg implements Leg, Deadline, Confirmable {
 
   /** For the binding: the answer was handed to the connection. */
   delivered(): void {
-    if (this.#state === "answered") this.#reader.home.context.confirmations.add(this, this.#position);
+    if (this.#state !== "answered") return;
+    const { confirmations, deadlines } = this.#reader.home.context;
+    // A poller of dialect "poll" cannot say what it has read: its next poll says so, or that its connection still stands.
+    if (this.#subscriber !== undefined && this.#sink.outlivesAnswer()) deadlines.set(this, DOUBT_MS);
+    else confirmations.add(this, this.#position);
   }
 
   /** For the binding: the poller is gone, and has not read the answer. */
   closed(): void {
     this.#leave();
+    this.#reader.home.context.deadlines.clear(this);
     this.#state = "settled";
   }
 
@@ -55,7 +63,8 @@ export class PollLeg implements Leg, Deadline, Confirmable {
   }
 
   expire(): void {
-    this.#answer();
+    if (this.#state === "waiting") this.#answer();
+    else this.confirm(this.#position);
   }
 
   end(reason: RelayErrorCode | undefined): void {
@@ -82,6 +91,7 @@ export class PollLeg implements Leg, Deadline, Confirmable {
   confirm(position: number): void {
     if (this.#state !== "answered") return;
     this.#state = "settled";
+    this.#reader.home.context.deadlines.clear(this);
     if (this.#sink.isOpen()) {
       this.#reader.confirm(position);
       if (this.#subscriber !== undefined && position > this.#subscriber.position) this.#subscriber.position = position;

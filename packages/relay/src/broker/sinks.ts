@@ -38,6 +38,8 @@ export interface PollSink {
   /** The answer counts as read, or as lost: the connection is no longer looked at. */
   settle(): void;
   refuse(reason: RelayErrorCode): void;
+  /** Whether the connection is meant to outlive the answer: its close then says that the answer may be lost. */
+  outlivesAnswer(): boolean;
   /** Whether the poller is still there, as far as is known. */
   isOpen(): boolean;
 }

@@ -31,9 +31,10 @@ export abstract class HttpExchange extends StreamTextSink implements PollSink {
   abstract header(name: string): string | undefined;
   /** Reads the body as text, at most `maxBytes`; calls back once, or never if the connection breaks. */
   abstract readBody(maxBytes: number, done: (body: { readonly text: string } | RelayErrorCode) => void): void;
-  /** Sends a whole answer, ends it only with `settle`, and tells the leg when it was `delivered`. */
+  /** Sends a whole answer, watches the connection until `settle`, and tells the leg when it was `delivered`. */
   abstract sendHeld(answer: Answer, headers: Readonly<Record<string, string>>): void;
   abstract settle(): void;
+  abstract outlivesAnswer(): boolean;
   /** Sends a whole answer. */
   abstract send(answer: Answer, headers: Readonly<Record<string, string>>): void;
   /** The exchange became a leg: from now on the binding tells it of `drained` or `delivered`, and of `closed`. */

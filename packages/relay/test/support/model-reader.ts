@@ -113,6 +113,7 @@ export function createModelReader({ broker, kind, ...caller }: ModelReaderOption
         },
         refuse: () => undefined,
         settle: () => undefined,
+        outlivesAnswer: () => false,
         isOpen: () => connection.isOpen(),
       },
     );

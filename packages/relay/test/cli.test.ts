@@ -170,6 +170,16 @@ describe("human-plus-relay", () => {
     expect(relay.stderr).not.toContain("?");
   });
 
+  test("takes times that no timer of the platform takes", async () => {
+    const relay = run(["--port", "0", "--ttl-ms", "9000000000", "--drain-ms", "9000000000", "--log-level", "error"]);
+    const session = new TestSession({ url: await relay.url });
+    await session.register();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    relay.child.kill("SIGTERM");
+    expect(await relay.exited).toBe(0);
+    expect(relay.stderr).toBe("");
+  });
+
   test("shows help and version", async () => {
     const help = run(["--help"]);
     expect(await help.exited).toBe(0);

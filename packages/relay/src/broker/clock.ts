@@ -2,18 +2,21 @@
 export interface Clock {
   /** Milliseconds from any start; never goes back. */
   now(): number;
-  /** Calls once after `delayMs`, and gives back what cancels it. It must not keep the process alive. */
+  /** Calls once after `delayMs`, or after 24 days if that is sooner, and gives back what cancels it. It must not keep the process alive. */
   schedule(delayMs: number, callback: () => void): () => void;
   /** Calls on the next turn of the event loop. */
   afterTurn(callback: () => void): void;
 }
+
+/** Timers of the platform take no more, and fire at once when they are asked for more. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** The clock of the platform. */
 export function createSystemClock(): Clock {
   return {
     now: () => performance.now(),
     schedule(delayMs, callback) {
-      const timer: unknown = setTimeout(callback, delayMs);
+      const timer: unknown = setTimeout(callback, Math.min(delayMs, MAX_DELAY_MS));
       if (typeof timer === "object" && timer !== null && "unref" in timer && typeof timer.unref === "function") {
         timer.unref();
       }

@@ -141,6 +141,19 @@ describe.each(bindings)("sessions over %s", (_, start) => {
     expect(relay.broker.stats()).toMatchObject({ sessions: 0 });
   });
 
+  test("a leg that gave way to another one keeps no session alive", async () => {
+    await using relay = await start({ ttlMs: 10_000, maxLegs: 1 });
+    const session = new TestSession(relay);
+    await session.register();
+    const first = await session.openAgent("a");
+    const second = await session.openAgent("a");
+    await first.ended;
+    second.close();
+    while (relay.broker.stats().streams > 0) await new Promise((resolve) => setImmediate(resolve));
+    relay.clock.advance(31_000);
+    expect(relay.broker.stats()).toMatchObject({ sessions: 0 });
+  });
+
   test("one session more than allowed is refused until one ends", async () => {
     await using relay = await start({ maxSessions: 1 });
     const first = new TestSession(relay, "first");

@@ -67,8 +67,8 @@ export class Reader implements Deadline {
   addLeg(leg: Leg): void {
     this.legs.push(leg);
     this.home.context.deadlines.clear(this);
-    if (this.legs.length > this.maxLegs) this.legs[0]?.end(undefined);
     this.home.legOpened(this);
+    if (this.legs.length > this.maxLegs) this.legs[0]?.end(undefined);
   }
 
   removeLeg(leg: Leg): void {

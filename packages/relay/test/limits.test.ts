@@ -137,6 +137,17 @@ describe.each(bindings)("bounds and malformed requests over %s", (_, start) => {
     ]);
     expect(JSON.stringify(told)).not.toMatch(/token|outbox\?/);
   });
+
+  test("it is told of no token that a query encoded twice has put into a name", async () => {
+    const told: unknown[] = [];
+    await using at = await open({ onAnswer: (answered) => told.push(answered) });
+    const { url, id, token } = at.session;
+    const refused = { status: 401 };
+    expect(await post(`${url}/${id}${encodeURIComponent(`?token=${token}`)}/inbox`, call("1"))).toMatchObject(refused);
+    expect(await post(`${url}/${id}/inbox?client=a%26token%3D${token}`, call("1"))).toMatchObject(refused);
+    expect(told).toHaveLength(3);
+    expect(JSON.stringify(told)).not.toContain(token);
+  });
 });
 
 describe("a relay on its own server", () => {

@@ -27,6 +27,7 @@ export interface Answered {
   readonly status: number;
   /** From the request to the head of the answer, in milliseconds; for a poll this includes its waiting. */
   readonly durationMs: number;
+  /** `undefined` where the request named none, or none that could be one. */
   readonly session: string | undefined;
   readonly client: string | undefined;
 }

@@ -1,4 +1,11 @@
-import { eventStream, type RelayErrorCode, type RouteName } from "@human-plus/core/protocol";
+import {
+  eventStream,
+  type Parsed,
+  type RelayErrorCode,
+  type RouteName,
+  safeParseClientId,
+  safeParseSessionId,
+} from "@human-plus/core/protocol";
 import type { Broker } from "../broker/broker.ts";
 import type { PollBatch } from "../broker/sinks.ts";
 import {
@@ -86,8 +93,8 @@ export class RequestHandler {
       route,
       status,
       durationMs: this.now() - exchange.startedAt,
-      session: request?.session,
-      client: request?.client,
+      session: named(request?.session, safeParseSessionId),
+      client: named(request?.client, safeParseClientId),
     });
   }
 
@@ -176,4 +183,9 @@ export class RequestHandler {
     exchange.send(answer, this.corsHeaders(exchange));
     this.answered(exchange, answer.status, route);
   }
+}
+
+/** A query that was encoded twice ends up in a name, with the token: what could be one is told to no log. */
+function named(name: string | undefined, safeParse: (name: unknown) => Parsed<string>): string | undefined {
+  return safeParse(name).ok && name?.includes("=") === false ? name : undefined;
 }

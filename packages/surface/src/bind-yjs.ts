@@ -1,0 +1,175 @@
+import type * as Y from "yjs";
+import type { Change, Hand } from "./change.ts";
+import type { Surface } from "./surface.ts";
+import type { Call, CommitOptions, ProposeOptions, StagedCall } from "./tool.ts";
+
+export interface BindYjsOptions<T = unknown> {
+  surface: Surface;
+  /** The items of the document, by handle. Give plain values or shared types; it has to be part of a document. */
+  items: Y.Map<T>;
+  /**
+   * Where agents' commits leave word of whose hand they were, for the other pages of the document.
+   * @default the map "human-plus hands" of the document
+   */
+  hands?: Y.Map<HandNote> | undefined;
+  /** The person who edits under a client id of the document, as awareness may know. @default {type: "human"} */
+  personOf?: ((clientId: number) => Hand | undefined) | undefined;
+  /** Keys of an item that say where it is: if nothing else changed, it was moved. @default none */
+  placeKeys?: readonly string[] | undefined;
+  /** A name of an item for people. @default none */
+  labelOf?: ((item: T | undefined, handle: string) => string | undefined) | undefined;
+}
+
+/** Word of an agent's commit of one handle: in the document, in the same transaction as the commit. */
+export interface HandNote {
+  readonly type: Hand["type"];
+  readonly id?: string;
+  readonly kind: Change["kind"];
+  /** Where the transaction began, in the clock of the client that made it. */
+  readonly from: number;
+}
+
+export interface YjsBinding {
+  /** Commits as the caller's hand, in one transaction whose origin is this binding. @throws StalePinError */
+  commit<T>(call: AgentCall<"commit">, changes: Change | readonly Change[], apply: () => T, options?: CommitOptions): T;
+  /** Proposes the same. */
+  propose(
+    call: AgentCall<"propose">,
+    changes: Change | readonly Change[],
+    apply: () => void,
+    options?: ProposeOptions,
+  ): void;
+  /** Lets go of the document. */
+  close(): void;
+}
+
+/** What the binding needs of a call. */
+export type AgentCall<K extends "commit" | "propose"> = Pick<Call & StagedCall, K | "participantId">;
+
+/** What happened to one handle in a transaction, and which clients' work it is. */
+interface Seen {
+  kind: Change["kind"];
+  readonly authors: { readonly client: number; readonly clock: number }[];
+}
+
+const HUMAN: Hand = { type: "human" };
+
+/**
+ * Tells a surface what changes in a Yjs document, by whose hand: people here, people and agents at other pages, and
+ * agents here, whose commits go through `commit`.
+ */
+export function bindYjs<T>({
+  surface,
+  items,
+  hands: givenHands,
+  personOf = () => undefined,
+  placeKeys = [],
+  labelOf = () => undefined,
+}: BindYjsOptions<T>): YjsBinding {
+  const doc = items.doc;
+  if (doc === null) throw new TypeError("the items are not part of a document");
+  const hands = givenHands ?? doc.getMap<HandNote>("human-plus hands");
+  /** The changes of the commit that is being applied: the surface has them already. */
+  let committing: readonly Change[] | undefined;
+
+  function observe(events: Y.YEvent<Y.AbstractType<unknown>>[], transaction: Y.Transaction): void {
+    const seen = readEvents(events);
+    if (committing !== undefined) {
+      for (const { handle } of committing) seen.delete(handle);
+      if (seen.size > 0) surface.recordChange([...seen].map(([handle, { kind }]) => toChange(handle, kind)));
+      return;
+    }
+    const noted = transaction.changed.get(hands as never);
+    for (const [handle, { kind, authors }] of seen) {
+      const note = noted?.has(handle) ? hands.get(handle) : undefined;
+      const end = hands._map.get(handle)?.id;
+      const isNoted = ({ client, clock }: { client: number; clock: number }) =>
+        note !== undefined && client === end?.client && clock >= note.from && clock <= end.clock;
+      if (note !== undefined) record(handle, note.kind, { type: note.type, id: note.id });
+      // One update may hold the work of several hands, and a deletion names nobody.
+      const stranger = authors.find((author) => !isNoted(author));
+      if (note === undefined || stranger !== undefined || (kind === "deleted" && note.kind !== "deleted"))
+        record(handle, kind, personAt(stranger?.client ?? (transaction.local ? transaction.doc.clientID : undefined)));
+    }
+  }
+
+  function readEvents(events: Y.YEvent<Y.AbstractType<unknown>>[]): Map<string, Seen> {
+    const seen = new Map<string, Seen>();
+    const at = (handle: string, kind: Change["kind"]) => {
+      const known = seen.get(handle);
+      if (known === undefined) seen.set(handle, { kind, authors: [] });
+      else if (known.kind === "moved") known.kind = kind;
+      return (seen.get(handle) as Seen).authors;
+    };
+    for (const event of [...events].sort((a, b) => a.path.length - b.path.length)) {
+      const { keys } = event.changes;
+      if (event.target === (items as unknown)) {
+        for (const [handle, { action }] of keys) {
+          const authors = at(handle, action === "add" ? "created" : action === "delete" ? "deleted" : "updated");
+          const item = items._map.get(handle);
+          if (action !== "delete" && item !== undefined) authors.push(item.id);
+        }
+        continue;
+      }
+      const isMove = keys.size > 0 && [...keys.keys()].every((key) => placeKeys.includes(key));
+      const authors = at(String(event.path[0]), isMove ? "moved" : "updated");
+      for (const key of keys.keys()) {
+        const item = event.target._map.get(key);
+        if (item !== undefined && !item.deleted) authors.push(item.id);
+      }
+      for (const item of event.changes.added) authors.push(item.id);
+    }
+    return seen;
+  }
+
+  function personAt(client: number | undefined): Hand {
+    return (client === undefined ? undefined : personOf(client)) ?? HUMAN;
+  }
+
+  function toChange(handle: string, kind: Change["kind"]): Change {
+    return { handle, kind, label: labelOf(items.get(handle), handle) };
+  }
+
+  function record(handle: string, kind: Change["kind"], by: Hand): void {
+    surface.recordChange(toChange(handle, kind), { by });
+  }
+
+  /** One transaction, with word of whose hand it is. */
+  function transact<T>(changes: readonly Change[], id: string | undefined, apply: () => T): T {
+    const outer = committing;
+    committing = changes;
+    try {
+      return (doc as Y.Doc).transact((transaction) => {
+        const value = apply();
+        const from = transaction.beforeState.get(transaction.doc.clientID) ?? 0;
+        for (const { handle, kind } of changes)
+          hands.set(handle, { type: "agent", ...(id !== undefined && { id }), kind, from });
+        return value;
+      }, binding);
+    } finally {
+      committing = outer;
+    }
+  }
+
+  function wrap(participantId: string | undefined, given: Change | readonly Change[], undo: (() => void) | undefined) {
+    const changes = "handle" in given ? [given] : given;
+    return {
+      run: <T>(apply: () => T) => transact(changes, participantId, apply),
+      options: { undo: undo && (() => transact(changes, participantId, undo)) },
+    };
+  }
+
+  const binding: YjsBinding = {
+    commit(call, changes, apply, { undo } = {}) {
+      const { run, options } = wrap(call.participantId, changes, undo);
+      return call.commit(changes, () => run(apply), options);
+    },
+    propose(call, changes, apply, { undo, ...rest } = {}) {
+      const { run, options } = wrap(call.participantId, changes, undo);
+      call.propose(changes, () => run(apply), { ...rest, ...options });
+    },
+    close: () => items.unobserveDeep(observe),
+  };
+  items.observeDeep(observe);
+  return binding;
+}

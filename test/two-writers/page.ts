@@ -43,7 +43,7 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
       throw error;
     },
   });
-  /** By proposal: the call that made it, and what it would do. */
+  /** By summary: the call that made it, and what it would do. */
   const proposed = new Map<string, { call: SeenCall; edit: Edit }>();
 
   function apply(hand: Hand, edit: Edit, isUnpinned: boolean): Write {
@@ -106,6 +106,7 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
         handler({ card, text }, call) {
           const seen = witness.newestCall(call.participantId ?? "") as SeenCall;
           const edit = editOf(tool.edits(card), text);
+          const summary = `${edit.words}, proposal ${proposed.size + 1}`;
           judge(seen, undefined, () =>
             call.propose(
               edit.changes,
@@ -113,10 +114,10 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
                 const write = apply({ type: "agent", name: seen.agent }, edit, false);
                 witness.wrote(seen, write, accepting, true);
               },
-              { summary: edit.words },
+              { summary },
             ),
           );
-          proposed.set(edit.words + seen.agent, { call: seen, edit });
+          proposed.set(summary, { call: seen, edit });
           return undefined;
         },
       });
@@ -172,7 +173,7 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
       const [pending] = surface.getSnapshot().proposals;
       if (pending === undefined) return false;
       const { proposal } = pending;
-      const known = proposed.get(proposal.summary + proposal.participantId);
+      const known = proposed.get(proposal.summary);
       const words = `the proposal of ${proposal.participantId} (${proposal.summary})`;
       if (!accepts || known === undefined) {
         story.tell(`${person} rejects ${words}: ${pending.reject("no")}`);

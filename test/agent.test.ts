@@ -177,6 +177,25 @@ describe("an attachment", () => {
     expect(await again.status()).toMatchObject({ generation: 2, conflictDetection: "not_observed" });
   });
 
+  test("begins anew under an id whose attachment was forgotten: nothing goes where the old one led", async () => {
+    await using old = await startLiveCanvas();
+    await using canvas = await startLiveCanvas();
+    let time = Date.now();
+    const now = () => time;
+    const store = new MemoryAttachmentStore({ now });
+    const client = createHumanPlus({ transport: createSseTransport({ egress: { unverified: true } }), store, now });
+    const participant = { name: "Tidy" };
+    const trust = TrustPolicy.everyTool();
+    const first = { owner: "me", id: "board", invitation: old.invitation, participant, trust };
+    await (await client.attach(first)).call("canvas_read");
+    time += 86_400_001;
+    const agent = await client.attach({ ...first, owner: "somebody else", invitation: canvas.invitation });
+    await agent.call("canvas_move", { card: "budget", x: 40, y: 40 });
+    expect(canvas.cards.get("budget")).toMatchObject({ x: 40 });
+    expect(old.cards.get("budget")).not.toMatchObject({ x: 40 });
+    await client.close();
+  });
+
   test("can be left, and then refuses; leaving twice and leaving a gone surface are successes", async () => {
     await using canvas = await startLiveCanvas();
     const [agent, other] = [await canvas.join(), await canvas.join()];

@@ -37,8 +37,13 @@ export interface LinkState {
   catalogue: { readonly value: Catalogue; readonly listedAt: number } | undefined;
 }
 
-export function linkIdOf({ id, generation }: Pick<AttachmentRow, "id" | "generation">): string {
-  return `${id}:${generation}`;
+/** Generations begin anew where an attachment was forgotten, by time or by hand: what is known of the old one is none of its successor's. */
+export function linkIdOf({
+  id,
+  generation,
+  createdAt,
+}: Pick<AttachmentRow, "id" | "generation" | "createdAt">): string {
+  return `${id}:${generation}:${createdAt}`;
 }
 
 const MAX_CHARACTERS = 1024;

@@ -1,6 +1,7 @@
+import type { Dispatcher } from "undici";
 import { limits } from "../gen/constants.ts";
 import { createBoundedBody } from "./bounded-body.ts";
-import { type AnswerHead, type HttpRequest, type RequestCarrier, startRequest } from "./http-request.ts";
+import { type AnswerHead, type HttpRequest, startRequest } from "./http-request.ts";
 
 export type PollResult =
   /** `isTooLarge`: its body is not looked at. */
@@ -23,7 +24,7 @@ const NO_LIMITS = { headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /** Asks once and reads the answer, bounded in bytes and time. Never rejects. */
 export function runPoll(
-  dispatcher: RequestCarrier,
+  dispatcher: Dispatcher,
   request: HttpRequest,
   { timeoutMs, signal, onSent, isReadable }: PollRunOptions,
 ): Promise<PollResult> {

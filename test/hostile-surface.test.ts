@@ -1,15 +1,17 @@
-import { type HumanPlusError, TrustPolicy } from "@human-plus/core";
+import {
+  type HumanPlus,
+  type HumanPlusError,
+  MemoryAttachmentStore,
+  type SurfaceSession,
+  TrustPolicy,
+} from "@human-plus/core";
 import { describe, expect, test } from "vitest";
 import { type Answering, type ScriptedSurface, startScriptedSurface } from "./parts/scripted-surface.ts";
 
+const joining = { owner: "me", participant: { name: "Tidy" }, trust: TrustPolicy.everyTool() };
+
 const join = (surface: ScriptedSurface, options = {}) =>
-  surface.createClient().attach({
-    owner: "me",
-    invitation: surface.invitation,
-    participant: { name: "Tidy" },
-    trust: TrustPolicy.everyTool(),
-    ...options,
-  });
+  surface.createClient().attach({ ...joining, invitation: surface.invitation, ...options });
 
 /** Answers calls only; the handshake and the list are ordinary. */
 const onCall =
@@ -304,6 +306,22 @@ describe("a result", () => {
 });
 
 describe("a call under way", () => {
+  test.each([
+    ["marked", (agent: SurfaceSession) => agent.markUnauthorized(), "attachment_unauthorized"],
+    ["left by another worker", (agent: SurfaceSession, other: HumanPlus) => other.detach("me", agent.id), "detached"],
+  ] as const)("that is answered after its attachment was %s does not take that back", async (_, end, state) => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    await using surface = await startScriptedSurface(onCall(() => ended.then(() => result({ revision: "r1" }))));
+    const store = new MemoryAttachmentStore();
+    const agent = await surface.createClient({ store }).attach({ ...joining, invitation: surface.invitation });
+    const call = agent.call("read");
+    await surface.arrival("tools/call");
+    await end(agent, surface.createClient({ store }));
+    resolve();
+    await call;
+    expect(await agent.status()).toMatchObject({ state });
+  });
+
   test("hears its own progress, framed, and no other call's", async () => {
     await using surface = await startScriptedSurface(
       onCall(async ({ params }, { send }) => {

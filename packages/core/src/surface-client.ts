@@ -339,10 +339,17 @@ export class SurfaceClient {
     return { row: observed, revision: revision?.marker, notices: [...notices, ...kept] };
   }
 
-  /** Writes a row unless the attachment began another generation meanwhile: then nobody needs it any more. */
+  /**
+   * Writes a row unless the attachment began another generation meanwhile: then nobody needs it any more. What ended the
+   * attachment while a call ran (a detach, a mark, another worker) is not taken back by what the call observed.
+   */
   async #put(row: AttachmentRow): Promise<void> {
+    const { store, now } = this.#options;
+    const stored = await store.get(row.id);
+    if (stored === undefined || linkIdOf(stored) !== linkIdOf(row)) return;
+    const state = stored.state === "attached" ? row.state : stored.state;
     try {
-      await this.#options.store.put({ ...row, updatedAt: this.#options.now() }, row.generation);
+      await store.put({ ...row, state, updatedAt: now() }, row.generation);
     } catch (error) {
       if (!(error instanceof HumanPlusError && error.code === "attachment_conflict")) throw error;
     }

@@ -241,6 +241,21 @@ describe("a tool list", () => {
     expect(await (await join(pinned, { trust })).tools()).toHaveLength(1);
   });
 
+  test("is read again when it changed while its pages were read", async () => {
+    let name = "old";
+    await using surface = await startScriptedSurface(({ id, method, params }) => {
+      if (method !== "tools/list") return undefined;
+      if (params?.["cursor"] === undefined) return { result: { tools: [{ name }], nextCursor: "2" } };
+      const last = { jsonrpc: "2.0", id, result: { tools: [{ name: "read" }] } };
+      if (name === "new") return { frames: [last] };
+      name = "new";
+      return { frames: [{ jsonrpc: "2.0", method: "notifications/tools/list_changed" }, last] };
+    });
+    const agent = await join(surface);
+    await agent.tools();
+    expect((await agent.tools()).map((tool) => tool.name)).toEqual(["new", "read"]);
+  });
+
   test("is read again after list_changed", async () => {
     await using surface = await startScriptedSurface(listing({ tools: [{ name: "read" }] }));
     const agent = await join(surface);

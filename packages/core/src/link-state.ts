@@ -35,6 +35,14 @@ export interface LinkState {
   /** While a protected turn lasts. */
   protection: TurnProtection | undefined;
   catalogue: { readonly value: Catalogue; readonly listedAt: number } | undefined;
+  /** How often the tools changed, or may have. */
+  toolChanges: number;
+}
+
+/** The tools are others now, or may be. */
+export function dropCatalogue(state: LinkState): void {
+  state.catalogue = undefined;
+  state.toolChanges++;
 }
 
 /** Generations begin anew where an attachment was forgotten, by time or by hand: what is known of the old one is none of its successor's. */
@@ -58,7 +66,7 @@ export function dispatchNotification(
   const { attachmentId } = state;
   switch (notification.method) {
     case methods.toolsListChanged:
-      state.catalogue = undefined;
+      dropCatalogue(state);
       events.emit("catalogueChanged", { attachmentId });
       return;
     case methods.agentActivity: {

@@ -11,7 +11,7 @@ import { limits, methods } from "./gen/constants.ts";
 import { safeParseCallToolRequest } from "./gen/parsers.ts";
 import type { CallMeta, ErrorCode, Implementation, JsonObject, Notification } from "./gen/types.ts";
 import type { CallOptions } from "./human-plus.ts";
-import { dispatchNotification, type LinkState, linkIdOf, rememberProposal } from "./link-state.ts";
+import { dispatchNotification, dropCatalogue, type LinkState, linkIdOf, rememberProposal } from "./link-state.ts";
 import { type McpReply, McpSession } from "./mcp-session.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
 import type { SurfaceEventEmitter } from "./surface-events.ts";
@@ -58,7 +58,7 @@ export class SurfaceClient {
       // What was lost may have said that the tools changed.
       transport.onGap((link) => {
         const state = this.#states.get(link.id);
-        if (state !== undefined) state.catalogue = undefined;
+        if (state !== undefined) dropCatalogue(state);
       }),
     ];
   }
@@ -184,6 +184,7 @@ export class SurfaceClient {
       proposals: new Map(),
       protection: undefined,
       catalogue: undefined,
+      toolChanges: 0,
     };
     this.#states.set(id, state);
     return state;
@@ -244,11 +245,13 @@ export class SurfaceClient {
     const known = state.catalogue;
     if (known !== undefined && row.discovery === "cached" && now() - known.listedAt < limits.catalogueTtlMs)
       return { catalogue: known.value, row };
+    const { toolChanges } = state;
     try {
       await state.session.open(deadline);
       const { tools, unreadable } = await listTools(state.session, deadline);
       const catalogue = await admitTools(tools, unreadable, row.trust);
-      state.catalogue = { value: catalogue, listedAt: now() };
+      // A list that news of a change overtook is good for this operation, and for none after it.
+      if (state.toolChanges === toolChanges) state.catalogue = { value: catalogue, listedAt: now() };
       const changeFeed = feedStateOf(row, catalogue);
       if (changeFeed === row.changeFeed) return { catalogue, row };
       const listed = { ...row, changeFeed };

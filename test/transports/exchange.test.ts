@@ -1,30 +1,10 @@
-import { Invitation } from "@human-plus/core";
-import { methods, type Notification, type RelayLink, type Request } from "@human-plus/core/protocol";
+import { methods, type Notification } from "@human-plus/core/protocol";
 import { describe, expect, test } from "vitest";
-import { ourRelays, plainQueue, SESSION, type StartRelay, TOKEN } from "./parts/relays.ts";
+import { linkTo, request } from "./parts/link.ts";
+import { ourRelays, plainQueue, type StartRelay } from "./parts/relays.ts";
 import { type OpenTransport, transports } from "./parts/transports.ts";
 
 const LONG = { timeoutMs: 20_000 };
-
-function linkTo(relayBaseUrl: string, changes: Partial<Record<"sessionId" | "token" | "id", string>> = {}): RelayLink {
-  const { id = "attachment-1#0", ...fields } = changes;
-  const where = {
-    relayBaseUrl,
-    sessionId: SESSION,
-    token: TOKEN,
-    surfaceId: "canvas",
-    application: "board",
-    ...fields,
-  };
-  return { id, client: "agent-1", invitation: new Invitation(where) };
-}
-
-const request = (params: Record<string, unknown> = {}): Request => ({
-  jsonrpc: "2.0",
-  id: crypto.randomUUID(),
-  method: "tools/call",
-  params,
-});
 
 const combinations: readonly (readonly [string, OpenTransport, StartRelay])[] = Object.entries(transports).flatMap(
   ([name, open]) => [

@@ -283,6 +283,18 @@ describe("a turn", () => {
     expect(canvas.cards.get("budget")).toMatchObject({ x: 1 });
   });
 
+  test("with protection refuses a call that waited while the turn began", async () => {
+    await using canvas = await startLiveCanvas();
+    const agent = await canvas.join();
+    await agent.call("canvas_read");
+    canvas.personMoves("budget", 5, 5);
+    const turn = agent.turn({ protect: true, handlesOf });
+    const move = agent.call("canvas_move", { card: "budget", x: 1, y: 1 });
+    await expect(move).rejects.toMatchObject({ code: "deferred_to_person", outcome: "not_applied" });
+    expect((await turn).leaveAlone).toEqual(["budget"]);
+    expect(canvas.cards.get("budget")).toMatchObject({ x: 5 });
+  });
+
   test("ends with the next one, whose end the first one's does not touch", async () => {
     await using canvas = await startLiveCanvas();
     const agent = await canvas.join();

@@ -77,6 +77,7 @@ export class SurfaceClient {
     this.#stateOf(row).protection?.assertFree(tool, args);
     const deadline = createDeadline(options);
     return this.#locked(row, deadline, async (current) => {
+      this.#stateOf(row).protection?.assertFree(tool, args); // of a turn that began while this call waited
       const { catalogue, row: listed } = await this.#catalogue(current, deadline);
       if (catalogue.find(tool) === undefined) {
         throw new HumanPlusError("tool_refused", `the surface does not offer a tool ${tool} that this agent may call`);
@@ -95,44 +96,52 @@ export class SurfaceClient {
     });
   }
 
-  async changesSince(row: AttachmentRow, limitsOfCall: Limits): Promise<ChangeReport> {
+  changesSince(row: AttachmentRow, limitsOfCall: Limits): Promise<ChangeReport> {
+    return this.#withChanges(row, limitsOfCall, (report) => report);
+  }
+
+  /** Asks what changed, and uses the report before any call that waits for it. */
+  async #withChanges<T>(row: AttachmentRow, limitsOfCall: Limits, use: (report: ChangeReport) => T): Promise<T> {
     assertTrusted(row);
     const deadline = createDeadline(limitsOfCall);
-    return this.#locked(row, deadline, async (current) => {
-      const { catalogue, row: listed } = await this.#catalogue(current, deadline);
-      const feed = catalogue.changeFeed;
-      if (feed === undefined)
-        return unansweredReport(
-          listed.changeFeed,
-          "The surface offers no change feed: whether something changed is not known.",
-        );
-      if (!feed.admitted) {
-        return unansweredReport(
-          listed.changeFeed,
-          "The surface offers a change feed that this agent may not call: whether something changed is not known.",
-        );
-      }
-      const source = sourceOf(listed, feed.name);
-      const args = listed.lastRead === undefined ? {} : { since: listed.lastRead.marker };
-      const result = await this.#callTool(listed, source, args, deadline, {});
-      const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
-      await this.#observe({ ...listed, changeFeed: report.state }, result, feed.name, { catchesUp: true });
-      return report;
-    });
+    return this.#locked(row, deadline, async (current) => use(await this.#changes(current, deadline)));
+  }
+
+  async #changes(row: AttachmentRow, deadline: Deadline): Promise<ChangeReport> {
+    const { catalogue, row: listed } = await this.#catalogue(row, deadline);
+    const feed = catalogue.changeFeed;
+    if (feed === undefined)
+      return unansweredReport(
+        listed.changeFeed,
+        "The surface offers no change feed: whether something changed is not known.",
+      );
+    if (!feed.admitted) {
+      return unansweredReport(
+        listed.changeFeed,
+        "The surface offers a change feed that this agent may not call: whether something changed is not known.",
+      );
+    }
+    const source = sourceOf(listed, feed.name);
+    const args = listed.lastRead === undefined ? {} : { since: listed.lastRead.marker };
+    const result = await this.#callTool(listed, source, args, deadline, {});
+    const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
+    await this.#observe({ ...listed, changeFeed: report.state }, result, feed.name, { catchesUp: true });
+    return report;
   }
 
   async turn(row: AttachmentRow, options: TurnOptions & Limits): Promise<Turn> {
     const handlesOf = handlesToProtect(options);
     const state = this.#stateOf(row);
     state.protection = undefined;
-    const report = await this.changesSince(row, options);
-    let protection: TurnProtection | undefined;
-    const turn = createTurn(report, () => {
-      if (state.protection === protection) state.protection = undefined;
+    return this.#withChanges(row, options, (report) => {
+      let protection: TurnProtection | undefined;
+      const turn = createTurn(report, () => {
+        if (state.protection === protection) state.protection = undefined;
+      });
+      protection = handlesOf && new TurnProtection(turn.leaveAlone, handlesOf);
+      state.protection = protection;
+      return turn;
     });
-    protection = handlesOf && new TurnProtection(turn.leaveAlone, handlesOf);
-    state.protection = protection;
-    return turn;
   }
 
   announce(row: AttachmentRow, notification: Notification): void {

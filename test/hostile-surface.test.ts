@@ -384,6 +384,15 @@ describe("a call under way", () => {
     await surface.arrival("notifications/cancelled");
   });
 
+  test("that may take longer than a timer of the platform waits for another one", async () => {
+    await using surface = await startScriptedSurface(
+      onCall(() => new Promise((resolve) => setTimeout(resolve, 50, result({})))),
+    );
+    const agent = await join(surface);
+    const calls = [1, 2].map(() => agent.call("write", {}, { timeoutMs: 2 ** 40 }));
+    expect(await Promise.all(calls)).toHaveLength(2);
+  });
+
   test("that waits for another one and gives up says that nothing was sent", async () => {
     await using surface = await startScriptedSurface(onCall(() => ({ frames: [] })));
     const agent = await join(surface);

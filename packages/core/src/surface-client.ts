@@ -41,6 +41,9 @@ const TERMINAL: Partial<Record<ErrorCode, AttachmentState>> = {
   surface_unavailable: "surface_unavailable",
 };
 
+/** Timers of the platform take no more, and fire at once when they are asked for more. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** The life of a call: trust, lock, catalogue, pin, exchange, marker, guard. ARCHITECTURE.md walks through it. */
 export class SurfaceClient {
   readonly #options: SurfaceClientOptions;
@@ -204,7 +207,7 @@ export class SurfaceClient {
     const { store } = this.#options;
     const waiting = new AbortController();
     const busy = new HumanPlusError("attachment_busy", "another call held the attachment until the time was over");
-    const timer = setTimeout(() => waiting.abort(busy), deadline.remainingMs());
+    const timer = setTimeout(() => waiting.abort(busy), Math.min(deadline.remainingMs(), MAX_TIMER_MS));
     const onAbort = () =>
       waiting.abort(
         new HumanPlusError("aborted", "the operation was aborted before anything was sent", { outcome: "not_applied" }),

@@ -90,18 +90,21 @@ export function createWriter({ log, parentOf, fingerprint, onOutside, onCommit }
       const against = guard && conflict(guard, changes);
       if (guard !== undefined && against !== undefined) throw guard.refuse(against);
       const before = new Map(changes.map(({ handle }) => [handle, containers(handle)]));
-      applying = [];
+      const recorded: Change[] = [];
+      applying = recorded;
+      let value: ReturnType<typeof apply>;
       try {
-        const value = apply();
+        value = apply();
         if (isThenable(value)) throw new TypeError("apply must be synchronous: what it awaits is outside the commit");
-        changes.push(...applying);
-        return { commit: append(changes, hand, undo, before), value };
       } catch (error) {
         inspect("an apply that threw");
         throw error;
       } finally {
         applying = undefined;
       }
+      changes.push(...recorded);
+      // Whoever hears of the commit may make the next one.
+      return { commit: append(changes, hand, undo, before), value };
     },
     record(given, hand, undo) {
       const changes = readChanges(given);

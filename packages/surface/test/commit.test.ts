@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { StalePinError, ToolError } from "../src/index.ts";
+import { StalePinError, type Surface, ToolError } from "../src/index.ts";
 import { createBoard } from "./board.ts";
 import { feedOf, joinLocally, refusalOf, revisionOf, textOf } from "./local-agent.ts";
 
@@ -32,6 +32,23 @@ describe("a commit", () => {
     open();
     expect(refusalOf(await pending)?.rows).toEqual(["a updated human"]);
     expect(cards.get("a")?.title).toBe("Mine");
+  });
+
+  test.each([
+    ["recorded", (surface: Surface) => surface.recordChange({ handle: "b", kind: "updated" })],
+    ["committed", (surface: Surface) => surface.commit({ handle: "b", kind: "updated" }, () => undefined)],
+  ])("is over when listeners hear of it: what they have %s counts", async (_, follow) => {
+    const { surface, rename } = createBoard();
+    const agent = joinLocally(surface, "tidy");
+    const revision = revisionOf(await agent.call("read"));
+    const stop = surface.subscribe(() => {
+      stop();
+      follow(surface);
+    });
+    rename("a", "Mine");
+    expect(refusalOf(await agent.call("rename", { card: "b", title: "Yours" }, { revision }))?.rows).toEqual([
+      "b updated human",
+    ]);
   });
 
   test("is checked again after an await, and what was written before stays and is said", async () => {

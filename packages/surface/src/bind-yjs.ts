@@ -25,7 +25,7 @@ export interface HandNote {
   readonly type: Hand["type"];
   readonly id?: string;
   readonly kind: Change["kind"];
-  /** Where the transaction began, in the clock of the client that made it. */
+  /** Where the transaction began, or the first of several of that hand in a row, in the clock of its client. */
   readonly from: number;
 }
 
@@ -46,10 +46,17 @@ export interface YjsBinding {
 /** What the binding needs of a call. */
 export type AgentCall<K extends "commit" | "propose"> = Pick<Call & StagedCall, K | "participantId">;
 
-/** What happened to one handle in a transaction, and which clients' work it is. */
+interface Note extends HandNote {
+  readonly handle: string;
+  /** Who made the transaction, and where in the clock of that client it ended. */
+  readonly client: number;
+  readonly until: number;
+}
+
+/** What happened to one handle in a transaction, and the structs in which it did. */
 interface Seen {
   kind: Change["kind"];
-  readonly authors: { readonly client: number; readonly clock: number }[];
+  readonly authors: Y.ID[];
 }
 
 const HUMAN: Hand = { type: "human" };
@@ -71,6 +78,8 @@ export function bindYjs<T>({
   const hands = givenHands ?? doc.getMap<HandNote>("human-plus hands");
   /** The changes of the commit that is being applied: the surface has them already. */
   let committing: readonly Change[] | undefined;
+  /** By handle: the hand here that wrote it last, and since when. A later note takes the place of an earlier one. */
+  const runs = new Map<string, { readonly id: string | undefined; readonly from: number }>();
 
   function observe(events: Y.YEvent<Y.AbstractType<unknown>>[], transaction: Y.Transaction): void {
     const seen = readEvents(events);
@@ -79,18 +88,36 @@ export function bindYjs<T>({
       if (seen.size > 0) surface.recordChange([...seen].map(([handle, { kind }]) => toChange(handle, kind)));
       return;
     }
-    const noted = transaction.changed.get(hands as never);
+    if (transaction.local) for (const handle of seen.keys()) runs.delete(handle);
+    const notes = readNotes(transaction);
     for (const [handle, { kind, authors }] of seen) {
-      const note = noted?.has(handle) ? hands.get(handle) : undefined;
-      const end = hands._map.get(handle)?.id;
-      const isNoted = ({ client, clock }: { client: number; clock: number }) =>
-        note !== undefined && client === end?.client && clock >= note.from && clock <= end.clock;
-      if (note !== undefined) record(handle, note.kind, { type: note.type, id: note.id });
+      const noted = notes.filter((note) => note.handle === handle);
+      for (const { kind, type, id } of noted) record(handle, kind, { type, id });
       // One update may hold the work of several hands, and a deletion names nobody.
+      const isNoted = ({ client, clock }: Y.ID) =>
+        noted.some((note) => note.client === client && note.from <= clock && clock < note.until);
       const stranger = authors.find((author) => !isNoted(author));
-      if (note === undefined || stranger !== undefined || (kind === "deleted" && note.kind !== "deleted"))
+      const isDeletedByOther = kind === "deleted" && noted.every((note) => note.kind !== "deleted");
+      if (noted.length === 0 || stranger !== undefined || isDeletedByOther)
         record(handle, kind, personAt(stranger?.client ?? (transaction.local ? transaction.doc.clientID : undefined)));
     }
+  }
+
+  /** The notes that came with a transaction, those that lost against a later one for the same handle as well. */
+  function readNotes({ doc, beforeState, changed }: Y.Transaction): Note[] {
+    if (!changed.has(hands as never)) return [];
+    const notes: Note[] = [];
+    for (const [client, structs] of doc.store.clients) {
+      const known = beforeState.get(client) ?? 0;
+      for (let index = structs.length - 1; index >= 0; index--) {
+        const struct = structs[index] as Y.Item | Y.GC;
+        if (struct.id.clock < known) break;
+        if (!("parentSub" in struct) || struct.parent !== (hands as unknown) || struct.parentSub === null) continue;
+        const [note] = struct.content.getContent() as (HandNote | undefined)[];
+        if (note !== undefined) notes.unshift({ ...note, handle: struct.parentSub, client, until: struct.id.clock });
+      }
+    }
+    return notes;
   }
 
   function readEvents(events: Y.YEvent<Y.AbstractType<unknown>>[]): Map<string, Seen> {
@@ -141,9 +168,13 @@ export function bindYjs<T>({
     try {
       return (doc as Y.Doc).transact((transaction) => {
         const value = apply();
-        const from = transaction.beforeState.get(transaction.doc.clientID) ?? 0;
-        for (const { handle, kind } of changes)
+        const start = transaction.beforeState.get(transaction.doc.clientID) ?? 0;
+        for (const { handle, kind } of changes) {
+          const run = runs.get(handle);
+          const from = run !== undefined && run.id === id ? run.from : start;
+          runs.set(handle, { id, from });
           hands.set(handle, { type: "agent", ...(id !== undefined && { id }), kind, from });
+        }
         return value;
       }, binding);
     } finally {

@@ -26,7 +26,7 @@ function openPage(participantId: string, clientID: number): Page {
     items,
     placeKeys: ["x", "y"],
     personOf: (client) => ({ type: "human", id: `person ${client}` }),
-    labelOf: (card) => card && String(card.get("title")),
+    labelOf: (card) => (card instanceof Y.Map ? String(card.get("title")) : undefined),
   });
   function write(card: string, values: Record<string, unknown>): void {
     const known = items.get(card) ?? items.set(card, new Y.Map());
@@ -221,6 +221,33 @@ describe("pages that were apart", () => {
     expect(rows.filter((row) => row.startsWith("c "))).toEqual(["c updated other", "c updated human"]);
     expect(rows.filter((row) => row.startsWith("d "))).toEqual(["d updated other", "d updated human"]);
     expect(there.items.toJSON()).toEqual(here.items.toJSON());
+  });
+
+  test("tell several commits of one agent from a person's edit before them", async () => {
+    const { here, there, part, meet } = openTwo();
+    here.write("a", { title: "A" });
+    here.write("b", { title: "B" });
+    part();
+    await here.agent.call("rename", { card: "a", title: "T" });
+    await here.agent.call("rename", { card: "a", title: "U", and: "c" });
+    here.write("b", { x: 1 });
+    await here.agent.call("rename", { card: "b", title: "T" });
+    await here.agent.call("rename", { card: "b", title: "U" });
+    meet();
+    const rows = (await there.rows()).slice(2);
+    expect(rows.filter((row) => row.startsWith("a "))).toEqual(["a updated other"]);
+    expect(rows.filter((row) => row.startsWith("b "))).toEqual(["b updated other", "b updated human"]);
+  });
+
+  test("tell two agents apart that wrote the same card at the same time", async () => {
+    const { here, there, part, meet } = openTwo();
+    here.write("a", { title: "A" });
+    part();
+    await here.agent.call("rename", { card: "a", title: "T" });
+    await there.agent.call("rename", { card: "a", title: "S" });
+    meet();
+    expect((await here.rows()).slice(1)).toEqual(["a updated agent", "a updated other"]);
+    expect((await there.rows()).slice(1)).toEqual(["a updated agent", "a updated other"]);
   });
 
   test("do not hide that a person deleted what an agent wrote", async () => {

@@ -1,5 +1,7 @@
 // For transports that run on Node: the one place that opens connections to relays.
 export type { PollAnswer } from "./relay/answer.ts";
+export type { Lookup } from "./relay/checked-lookup.ts";
+export type { TcpConnect } from "./relay/connector.ts";
 export type { Egress } from "./relay/egress.ts";
 export {
   createRelayEndpoint,

@@ -48,8 +48,10 @@ afterEach(() => new Promise((resolve) => server.close(resolve)));
 describe("options", () => {
   const proxy = "http://127.0.0.1:3128";
   test.each([
-    ["no egress", {}, /egress should be .*proxy.*unverified/],
-    ["an egress of another kind", { egress: { direct: "pinned" } }, /not available yet/],
+    ["no egress", {}, /egress should be one of .*proxy.*direct.*unverified/],
+    ["an egress of another kind", { egress: { direct: "checked" } }, /egress should be one of/],
+    ["two ways at once", { egress: { direct: "pinned", unverified: true } }, /egress should be one of/],
+    ["straight without hosts", { egress: { direct: "pinned" } }, /allowedRelayHosts/],
     ["an egress of two kinds", { egress: { proxy, unverified: true } }, /egress should be/],
     ["unverified that is not true", { egress: { unverified: "yes" } }, /egress should be/],
     ["a proxy that is no URL", { egress: { proxy: "proxy" }, allowedRelayHosts: ["a.example"] }, /egress\.proxy/],

@@ -90,10 +90,10 @@ test.each(["closed", "idle", "held"])(
   },
 );
 
-test("a relay that the proxy does not let through is unreachable", async () => {
+test("a relay that the proxy does not let through is refused", async () => {
   allows = false;
   await using relay = await startRawRelay({ tls });
-  expect((await run("closed", relay.baseUrl, proxyPort())).output).toBe("relay_unreachable not_applied\n");
+  expect((await run("closed", relay.baseUrl, proxyPort())).output).toBe("endpoint_refused not_applied\n");
   expect(relay.connections()).toBe(0);
 });
 

@@ -134,10 +134,10 @@ function openFailure(broken: { sent: boolean; error: unknown }, host: string): H
 
 /** A leg carries no call: whatever broke, it may be opened again. */
 function legFailure({ sent, error }: { sent: boolean; error: unknown }, host: string): HumanPlusError {
-  const { code, message, cause } = connectionFailure(error, { host, sent });
+  const { code, message, retryable, cause } = connectionFailure(error, { host, sent });
   return new HumanPlusError(code, message, {
     outcome: "not_applied",
-    retryable: code !== "relay_protocol_error",
+    retryable: retryable || code === "relay_failed",
     cause,
   });
 }

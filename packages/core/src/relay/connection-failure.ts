@@ -29,13 +29,27 @@ const TEXTS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "the connection was closed",
   UND_ERR_HEADERS_OVERFLOW: "the headers of the answer are too large",
   UND_ERR_ABORTED: "the connection was aborted",
-  UND_ERR_PRX_TLS: "the proxy could not be reached over TLS",
+  CLOSED: "the connection was given up",
+  LOOKUP_FAILED: "the name of the host could not be looked up",
+  ADDRESS_REFUSED: "an address of the host is not a public one",
+  TOO_MANY_ADDRESSES: "the host has more addresses than a relay has",
+  PROXY_UNREACHABLE: "the proxy cannot be reached",
+  PROXY_TLS: "the proxy could not be reached over TLS",
+  PROXY_NO_HTTP: "the proxy did not answer in HTTP",
+  PROXY_CLOSED: "the proxy closed the connection without an answer",
+  PROXY_SILENT: "the proxy did not answer within the time allowed",
+  PROXY_ANSWERED_407: "the proxy wants other credentials: see egress.proxy",
 };
+
+/** What stays refused however often it is tried: by the address policy, or by a proxy that says no. */
+const REFUSED = /^(ADDRESS_REFUSED|TOO_MANY_ADDRESSES|PROXY_ANSWERED_4(?!08|29)\d\d)$/;
 
 /** A failure of a connection, judged by whether anything may have left on it. */
 export function connectionFailure(error: unknown, { host, sent }: { host: string; sent: boolean }): HumanPlusError {
   const cause = safeCause(error);
   if (!sent) {
+    if (REFUSED.test(cause.code))
+      return new HumanPlusError("endpoint_refused", `${host} is not connected to: ${cause.message}`, { cause });
     return new HumanPlusError("relay_unreachable", `no connection to ${host}: ${cause.message}`, { cause });
   }
   if (cause.code.startsWith("HPE_") || cause.code === "UND_ERR_HEADERS_OVERFLOW") {
@@ -49,20 +63,20 @@ export function connectionFailure(error: unknown, { host, sent }: { host: string
 
 function safeCause(error: unknown): ConnectionError {
   const code = codeOf(error);
-  return new ConnectionError(
-    code,
-    TEXTS[code] ?? (code.startsWith("HPE_") ? "the answer is no HTTP" : "the connection failed"),
-  );
+  return new ConnectionError(code, TEXTS[code] ?? textOf(code));
+}
+
+function textOf(code: string): string {
+  if (code.startsWith("HPE_")) return "the answer is no HTTP";
+  if (code.startsWith("PROXY_ANSWERED_4")) return "the proxy refuses to connect to the host";
+  if (code.startsWith("PROXY_ANSWERED_")) return "the proxy did not connect to the host";
+  return "the connection failed";
 }
 
 /** The code of an error, or of the first error inside it, if it is a code and nothing else. */
 function codeOf(error: unknown): string {
-  const { code, errors, cause } = (error ?? {}) as { code?: unknown; errors?: unknown; cause?: unknown };
-  if (typeof code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(code)) {
-    // What a proxy or a socket reports may be the wrapping of something that says more.
-    const inner = cause === undefined ? "" : codeOf(cause);
-    return code.startsWith("UND_ERR_PRX") && inner !== "" && inner !== "UNKNOWN" ? inner : code;
-  }
+  const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown };
+  if (typeof code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(code)) return code;
   if (Array.isArray(errors) && errors.length > 0) return codeOf(errors[0]);
   return "UNKNOWN";
 }

@@ -1,64 +1,79 @@
-import type { Socket } from "node:net";
-import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
+import { Agent, type buildConnector } from "undici";
+import { isPublicAddress } from "./address-policy.ts";
+import { createCheckedLookup, type Lookup } from "./checked-lookup.ts";
+import { ConnectError } from "./connect-error.ts";
+import { type ConnectorOptions, createConnector, type TcpConnect } from "./connector.ts";
+import { createDirectRoute } from "./direct-route.ts";
+import type { EgressMode } from "./egress.ts";
+import type { RequestCarrier } from "./http-request.ts";
+import { createKeptConnections } from "./kept-connections.ts";
+import { createTunnelRoute } from "./tunnel-route.ts";
 
-export interface DispatcherOptions {
-  proxy: string | undefined;
+export interface DispatchersOptions {
+  mode: EgressMode;
+  lookup?: Lookup | undefined;
+  connect?: TcpConnect | undefined;
   connectTimeoutMs: number;
+  recheckMs: number;
 }
 
-/** Bytes the headers of an answer may have. */
+/** Connections to relays, for each kind of request its own. */
+export interface Dispatchers {
+  /** For frames: kept alive between them, one request at a time on each. */
+  readonly posts: RequestCarrier;
+  /** For streams: each stream has its own, and none keeps the process alive. */
+  readonly streams: RequestCarrier;
+  /** For polls: kept alive from one poll to the next, and none keeps the process alive. */
+  readonly polls: RequestCarrier;
+  close(): Promise<void>;
+}
+
+/** Bytes the headers of an answer may have, of a relay as of a proxy. */
 const MAX_HEADER_BYTES = 16_384;
 
-/** Connections for frames: kept alive between them, one request at a time on each. */
-export function createPostDispatcher({ proxy, connectTimeoutMs }: DispatcherOptions): Dispatcher {
-  const common = { maxHeaderSize: MAX_HEADER_BYTES, allowH2: false } as const;
-  if (proxy === undefined) return new Agent({ ...common, connect: { timeout: connectTimeoutMs, allowH2: false } });
-  return new ProxyAgent({ ...common, ...proxied(proxy, connectTimeoutMs) });
-}
+export function createDispatchers({
+  mode,
+  lookup,
+  connect,
+  connectTimeoutMs: timeoutMs,
+  recheckMs,
+}: DispatchersOptions): Dispatchers {
+  const closing = new AbortController();
+  const checked = createCheckedLookup({ lookup, timeoutMs });
+  const isPinned = mode.kind === "pinned";
+  const route =
+    mode.kind === "proxy"
+      ? createTunnelRoute({ proxy: mode.proxy, maxHeaderBytes: MAX_HEADER_BYTES })
+      : createDirectRoute({ lookup: checked, isPinned });
+  const connector = (keepsAlive: boolean, { onConnect }: Pick<ConnectorOptions, "onConnect"> = {}) =>
+    createConnector({ route, connect, timeoutMs, keepsAlive, closing: closing.signal, onConnect });
 
-/** Connections for streams: each stream has its own, and none keeps the process alive. */
-export function createStreamDispatcher(options: DispatcherOptions): Dispatcher {
-  return createUnreferencedDispatcher(options, 0);
-}
-
-/** Connections for polls: kept alive from one poll to the next, and none keeps the process alive. */
-export function createPollDispatcher(options: DispatcherOptions): Dispatcher {
-  return createUnreferencedDispatcher(options, 1);
-}
-
-function createUnreferencedDispatcher({ proxy, connectTimeoutMs }: DispatcherOptions, pipelining: 0 | 1): Dispatcher {
-  const common = { maxHeaderSize: MAX_HEADER_BYTES, allowH2: false, pipelining } as const;
-  if (proxy === undefined) {
-    const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false });
-    return new Agent({ ...common, connect: unreferenced(connect) });
+  function kept(keepsAlive: boolean): RequestCarrier {
+    // Elsewhere no address is checked here: what a name answers next would change nothing.
+    if (!isPinned) return createAgent(connector(keepsAlive));
+    return createKeptConnections({
+      createAgent,
+      createConnector: (options) => connector(keepsAlive, options),
+      lookup: checked,
+      accepts: isPublicAddress,
+      recheckMs,
+    });
   }
-  return new ProxyAgent({
-    ...common,
-    ...proxied(proxy, connectTimeoutMs),
-    factory: (origin, options) => {
-      const { connect, ...rest } = options as Pool.Options & { connect: buildConnector.connector };
-      return new Pool(origin, { ...rest, connect: unreferenced(connect) });
+
+  const posts = kept(true);
+  const streams = createAgent(connector(false), 0);
+  const polls = kept(false);
+  return {
+    posts,
+    streams,
+    polls,
+    async close() {
+      closing.abort(new ConnectError("CLOSED"));
+      await Promise.all([posts.destroy(), streams.destroy(), polls.destroy()]);
     },
-  });
-}
-
-function proxied(uri: string, connectTimeoutMs: number) {
-  return { uri, connectTimeout: connectTimeoutMs, requestTls: { timeout: connectTimeoutMs, allowH2: false } };
-}
-
-/** undici refers to a socket again for each request that follows another one: a socket that cannot be makes this last. */
-function unreferenced(connect: buildConnector.connector): buildConnector.connector {
-  return (options, callback) => {
-    const socket = connect(options, (...result: [Error, null] | [null, Socket]) => {
-      if (result[1] != null) unreference(result[1]);
-      callback(...(result as Parameters<buildConnector.Callback>));
-    }) as unknown as Socket | undefined;
-    // A socket that still connects is given back at once by undici's own connector.
-    if (typeof socket?.unref === "function") unreference(socket);
   };
 }
 
-function unreference(socket: Socket): void {
-  socket.unref();
-  socket.ref = () => socket;
+function createAgent(connect: buildConnector.connector, pipelining: 0 | 1 = 1): Agent {
+  return new Agent({ maxHeaderSize: MAX_HEADER_BYTES, allowH2: false, pipelining, connect });
 }

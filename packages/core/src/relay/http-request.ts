@@ -1,5 +1,8 @@
 import type { Dispatcher } from "undici";
 
+/** What carries requests, and can be closed. */
+export type RequestCarrier = Pick<Dispatcher, "dispatch" | "destroy">;
+
 /** One request to a relay. It holds the token: show it to nobody. */
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -46,7 +49,7 @@ export interface Timeouts {
 
 /** Starts a request, once: a dispatcher repeats none that has started, and follows no redirect. */
 export function startRequest(
-  dispatcher: Dispatcher,
+  dispatcher: RequestCarrier,
   { method, origin, path, headers, body }: HttpRequest,
   timeouts: Timeouts,
   listener: AnswerListener,

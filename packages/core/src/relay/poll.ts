@@ -1,7 +1,6 @@
-import type { Dispatcher } from "undici";
 import { limits } from "../gen/constants.ts";
 import { createBoundedBody } from "./bounded-body.ts";
-import { type AnswerHead, type HttpRequest, startRequest } from "./http-request.ts";
+import { type AnswerHead, type HttpRequest, type RequestCarrier, startRequest } from "./http-request.ts";
 
 export type PollResult =
   /** `isTooLarge`: its body is not looked at. */
@@ -24,7 +23,7 @@ const NO_LIMITS = { headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /** Asks once and reads the answer, bounded in bytes and time. Never rejects. */
 export function runPoll(
-  dispatcher: Dispatcher,
+  dispatcher: RequestCarrier,
   request: HttpRequest,
   { timeoutMs, signal, onSent, isReadable }: PollRunOptions,
 ): Promise<PollResult> {

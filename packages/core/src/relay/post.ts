@@ -1,6 +1,5 @@
-import type { Dispatcher } from "undici";
 import { createBoundedBody } from "./bounded-body.ts";
-import { type AnswerHead, type HttpRequest, startRequest } from "./http-request.ts";
+import { type AnswerHead, type HttpRequest, type RequestCarrier, startRequest } from "./http-request.ts";
 
 export type PostResult =
   | { readonly kind: "answered"; readonly head: AnswerHead; readonly body: string; readonly isTooLarge: boolean }
@@ -12,7 +11,7 @@ export type PostResult =
 const NO_LIMITS = { headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /** Posts once and reads the answer, bounded. Never rejects. */
-export function post(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSignal): Promise<PostResult> {
+export function post(dispatcher: RequestCarrier, request: HttpRequest, signal: AbortSignal): Promise<PostResult> {
   if (signal.aborted) return Promise.resolve({ kind: "aborted", sent: false });
   return new Promise((resolve) => {
     const body = createBoundedBody();

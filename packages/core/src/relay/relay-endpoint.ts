@@ -12,7 +12,9 @@ import {
 import { utf8Length } from "../parse/json.ts";
 import type { OpenOptions, RelayLink, Sender, SendResult } from "../transport.ts";
 import { isReadable, JSON_TYPE, type PollAnswer, readPoll, readSent, readStream } from "./answer.ts";
-import { createPollDispatcher, createPostDispatcher, createStreamDispatcher } from "./dispatchers.ts";
+import type { Lookup } from "./checked-lookup.ts";
+import type { TcpConnect } from "./connector.ts";
+import { createDispatchers } from "./dispatchers.ts";
 import { createEgressPolicy, type EgressPolicyOptions } from "./egress.ts";
 import type { HttpRequest } from "./http-request.ts";
 import { runPoll } from "./poll.ts";
@@ -31,6 +33,20 @@ export interface RelayEndpointOptions extends EgressPolicyOptions {
   detach?: "unregister" | "leave" | undefined;
   /** How long opening one connection may take, in milliseconds. @default 10_000 */
   connectTimeoutMs?: number | undefined;
+  /**
+   * With `egress: { direct: "pinned" }`, how long connections that are kept may be used before the name is looked up
+   * again, in milliseconds; 0 is before every request. They end when the name no longer has the address they lead to,
+   * or has one that is refused.
+   *
+   * @default 5_000
+   */
+  recheckMs?: number | undefined;
+  /** Looks names up, where this process does. @default the look-up of the system */
+  lookup?: Lookup | undefined;
+  /** Makes TCP connections: to relays, or to the proxy. @default net.connect */
+  connect?: TcpConnect | undefined;
+  /** Told once that no address is checked, with `egress: { unverified: true }`. @default process.emitWarning */
+  onWarning?: ((message: string) => void) | undefined;
   /** How long an event stream may be without a byte, in milliseconds. Relays send a comment every 15 s. @default 45_000 */
   silenceTimeoutMs?: number | undefined;
 }
@@ -64,14 +80,18 @@ export function createRelayEndpoint({
   detach = "unregister",
   connectTimeoutMs = limits.connectTimeoutMs,
   silenceTimeoutMs = 3 * limits.sseKeepAliveMs,
+  recheckMs = 5_000,
+  lookup,
+  connect,
+  onWarning = (message) => process.emitWarning(message, { code: WARNING_CODE }),
   ...egress
 }: RelayEndpointOptions): RelayEndpoint {
   const policy = createEgressPolicy(egress);
   assertOneOf("authentication", authentication, ["query", "bearer"]);
   assertOneOf("detach", detach, ["unregister", "leave"]);
-  const posts = createPostDispatcher({ proxy: policy.proxy, connectTimeoutMs });
-  const streams = createStreamDispatcher({ proxy: policy.proxy, connectTimeoutMs });
-  const polls = createPollDispatcher({ proxy: policy.proxy, connectTimeoutMs });
+  const { mode } = policy;
+  const { posts, streams, polls, close } = createDispatchers({ mode, lookup, connect, connectTimeoutMs, recheckMs });
+  if (mode.kind === "unverified") onWarning(UNVERIFIED);
   const timeouts = { headersTimeout: silenceTimeoutMs, bodyTimeout: silenceTimeoutMs };
 
   /** Checks the address again for every request, and puts the token in its one place. */
@@ -145,12 +165,13 @@ export function createRelayEndpoint({
       return readPoll(await runPoll(polls, request, { timeoutMs, signal, onSent, isReadable }), route, host);
     },
 
-    async close() {
-      await Promise.all([posts.destroy(), streams.destroy(), polls.destroy()]);
-    },
+    close,
   };
 }
 
+const WARNING_CODE = "HUMAN_PLUS_UNVERIFIED_EGRESS";
+const UNVERIFIED =
+  'egress is { unverified: true }: no address of a relay is checked, which is for work on your own machine. Elsewhere use { proxy } or { direct: "pinned" }';
 const POST_HEADERS = ["content-type", JSON_TYPE, "accept", JSON_TYPE, "accept-encoding", "identity"];
 const POLL_HEADERS = ["accept", JSON_TYPE, "accept-encoding", "identity", "cache-control", "no-cache"];
 /** How much longer than asked for an answer to a poll may take. */

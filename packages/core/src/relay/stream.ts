@@ -1,6 +1,5 @@
-import type { Dispatcher } from "undici";
 import { createBoundedBody } from "./bounded-body.ts";
-import { type AnswerHead, type HttpRequest, startRequest, type Timeouts } from "./http-request.ts";
+import { type AnswerHead, type HttpRequest, type RequestCarrier, startRequest, type Timeouts } from "./http-request.ts";
 
 /**
  * The bytes of an answer that has no end of its own, in batches of what has come since the last one. It ends when the
@@ -31,7 +30,7 @@ const HIGH_WATER_BYTES = 1_048_576;
 
 /** Opens a stream. Only status 200 opens one; anything else is a refusal with a bounded body. Never rejects. */
 export function openStream(
-  dispatcher: Dispatcher,
+  dispatcher: RequestCarrier,
   request: HttpRequest,
   { timeouts, signal, onConnect }: StreamOptions,
 ): Promise<StreamResult> {

@@ -1,7 +1,10 @@
+import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { RELAY_FILE } from "./load.ts";
 import { type Problem, pointerTo } from "./problem.ts";
+
+const compileCache = join(import.meta.dirname, "../../../node_modules/.cache/codegen");
 
 /**
  * What the official parser has to say about the AsyncAPI document. It takes most of a generation's time, so it runs
@@ -17,6 +20,7 @@ export async function asyncApiProblems(specDirectory: string, signal?: AbortSign
 }
 
 async function judge(path: string): Promise<Problem[]> {
+  enableCompileCache(compileCache); // several hundred files: compiled once, they load in a fraction of the time
   const { fromFile, Parser } = await import("@asyncapi/parser");
   const { document, diagnostics } = await fromFile(new Parser(), path).parse();
   const warning = 1; // 0 error, 1 warning, 2 information, 3 hint

@@ -2,20 +2,19 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 import type { Json, JsonObject, Spec } from "./load.ts";
-import { RELAY_FILE } from "./load.ts";
+import { RELAY_FILE, SURFACE_FILE } from "./load.ts";
 import type { Model } from "./model.ts";
 import { type Problem, pointerTo, SpecError } from "./problem.ts";
 
 /** Examples in the AsyncAPI document against their payloads, and example folders against the names of definitions. */
 export async function checkExamples({ surface, relay }: Spec, model: Model, specDirectory: string): Promise<void> {
-  const problems = [...messageProblems(surface, relay), ...(await folderProblems(model, specDirectory))];
+  const problems = [...messageProblems(surface, relay), ...(await folderProblems(surface, model, specDirectory))];
   if (problems.length > 0) throw new SpecError(problems);
 }
 
 /** The official parser does not hold examples against schemas. */
 function messageProblems(surface: JsonObject, relay: JsonObject): Problem[] {
-  const ajv = new Ajv({ strict: false, validateFormats: false });
-  ajv.addSchema({ ...surface, $id: "surface.schema.json" });
+  const ajv = schemaValidator(surface);
   const problems: Problem[] = [];
   const messages = ((relay["components"] as JsonObject)["messages"] ?? {}) as JsonObject;
   for (const [name, message] of Object.entries(messages)) {
@@ -52,24 +51,54 @@ function relocated(value: Json): Json {
   );
 }
 
-async function folderProblems(model: Model, specDirectory: string): Promise<Problem[]> {
+/**
+ * Files under examples/: each belongs to a definition, is JSON, and agrees with its schema where plain JSON Schema can say so:
+ * a valid one of a definition that is only checked, and what comes out of a reader. What is left needs the parsers: their
+ * tests hold every file.
+ */
+async function folderProblems(surface: JsonObject, model: Model, specDirectory: string): Promise<Problem[]> {
+  const ajv = schemaValidator(surface);
+  const definitions = new Map(model.definitions.map((definition) => [definition.name, definition]));
   const problems: Problem[] = [];
   for (const kind of ["valid", "invalid"]) {
     const folders = await readdir(join(specDirectory, "examples", kind)).catch(() => []);
     for (const folder of folders) {
-      const file = `examples/${kind}/${folder}`;
-      if (!model.definitions.some(({ name }) => name === folder)) {
-        problems.push({ file, pointer: "", message: "there is no definition of this name" });
+      const definition = definitions.get(folder);
+      if (definition === undefined) {
+        problems.push({
+          file: `examples/${kind}/${folder}`,
+          pointer: "",
+          message: "there is no definition of this name",
+        });
         continue;
       }
-      for (const name of await readdir(join(specDirectory, file))) {
-        try {
-          JSON.parse(await readFile(join(specDirectory, file, name), "utf8"));
-        } catch (cause) {
-          problems.push({ file: `${file}/${name}`, pointer: "", message: String(cause) });
+      const isReader = definition.parse.kind === "reader" || definition.parse.kind === "scalar";
+      const validate = ajv.compile({ $ref: `${SURFACE_FILE}#${pointerTo("definitions", folder)}` });
+      for (const name of await readdir(join(specDirectory, "examples", kind, folder))) {
+        const file = `examples/${kind}/${folder}/${name}`;
+        const example = await readJson(join(specDirectory, file));
+        if ("problem" in example) problems.push({ file, pointer: "", message: example.problem });
+        else if (kind === "valid" && isReader === name.endsWith(".expected.json") && !validate(example.value)) {
+          const { instancePath = "", message } = validate.errors?.[0] ?? {};
+          problems.push({ file, pointer: instancePath, message: `the example disagrees with its schema: ${message}` });
         }
       }
     }
   }
   return problems;
+}
+
+async function readJson(path: string): Promise<{ value: unknown } | { problem: string }> {
+  try {
+    return { value: JSON.parse(await readFile(path, "utf8")) };
+  } catch (cause) {
+    return { problem: String(cause) };
+  }
+}
+
+/** JSON Schema as anybody reads it: the vendor keywords say nothing to it. */
+function schemaValidator(surface: JsonObject): Ajv {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  ajv.addSchema({ ...surface, $id: SURFACE_FILE });
+  return ajv;
 }

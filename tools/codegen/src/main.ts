@@ -1,5 +1,4 @@
 // Writes packages/core/src/gen from spec/; with --check, fails when what is committed differs.
-import { enableCompileCache } from "node:module";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { findDrift, generate, writeFiles } from "./generate.ts";
@@ -14,9 +13,6 @@ const { values } = parseArgs({
   },
 });
 const { check, spec, out } = values;
-
-// The AsyncAPI parser is several hundred files; compiled once, it loads in a third of the time.
-enableCompileCache(join(root, "node_modules/.cache/codegen"));
 
 try {
   const files = await generate({

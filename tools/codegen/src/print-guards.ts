@@ -6,7 +6,7 @@ import { propertyKey } from "./names.ts";
 const RUNTIME = "../parse/runtime.ts";
 
 /** Keywords that say nothing of whether a value is valid. */
-const SILENT: ReadonlySet<string> = new Set(["description", "default"]);
+const SILENT: ReadonlySet<string> = new Set(["title", "description", "default", "examples"]);
 
 /** guards.ts: one `isX` for every definition that is only checked. It says the same as its parser, in the fewest bytes. */
 export function printGuards(model: Model, file: SourceFile): void {

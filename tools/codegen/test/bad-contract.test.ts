@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { asyncApiProblems } from "../src/async-api.ts";
@@ -270,6 +270,20 @@ describe("a bad contract is refused, with file and pointer", () => {
     const complaint = `${RELAY_FILE}#/components/messages/registration/examples/0/payload: the example disagrees with its schema: /session must match pattern "^[A-Za-z0-9_-]{4,64}$"`;
     const check = () => checkExamples({ ...spec, relay }, buildModel(spec), specDirectory);
     expect(await complaints(check)).toEqual([complaint]);
+  });
+
+  test("an example file that disagrees with its schema, and a reading that does", async () => {
+    using scratch = scratchDirectory();
+    for (const folder of ["valid/Peer", "valid/RevisionReading"])
+      mkdirSync(join(scratch.path, "examples", folder), { recursive: true });
+    writeFileSync(join(scratch.path, "examples/valid/Peer/odd.json"), '{"client":""}');
+    writeFileSync(join(scratch.path, "examples/valid/RevisionReading/odd.json"), '{"revision":7}');
+    writeFileSync(join(scratch.path, "examples/valid/RevisionReading/odd.expected.json"), '{"revision":7}');
+    const found = await complaints(() => checkExamples(spec, buildModel(spec), scratch.path));
+    expect(found).toEqual([
+      "examples/valid/Peer/odd.json#/client: the example disagrees with its schema: must NOT have fewer than 1 characters",
+      "examples/valid/RevisionReading/odd.expected.json#/revision: the example disagrees with its schema: must be string",
+    ]);
   });
 
   test("examples of a definition that does not exist, and examples that are no JSON", async () => {

@@ -61,11 +61,15 @@ export interface ObjectReaderOptions {
   readonly wrapping?: Wrapping;
 }
 
+const NO_NOTICES: readonly Issue[] = Object.freeze([]);
+
 /** Runs a reader. */
 export function safeParse<T>(read: Read<T>, input: unknown): Parsed<T> {
-  const notes = new Notes();
+  let notes: Notes;
   let value: T | undefined;
   try {
+    if (read.accepts?.(input) === true) return { ok: true, value: input as T, notices: NO_NOTICES };
+    notes = new Notes();
     value = read(input, undefined, notes);
   } catch {
     // A getter or a proxy of the caller's own; nothing that came as JSON text can do that.

@@ -14,24 +14,36 @@ export interface Validator {
 }
 
 /** Reads a value or refuses it with `undefined`, telling `notes` why. */
-export type Read<T> = (input: unknown, place: Place | undefined, notes: Notes) => T | undefined;
+export interface Read<T> {
+  (input: unknown, place: Place | undefined, notes: Notes): T | undefined;
+  /** Whether the value is taken as it is: the short way for what is in order. Absent where reading makes a new value. */
+  accepts?: (input: unknown) => boolean;
+}
 
 /** A reader that takes the value as it is if the validator accepts it. */
 export function checked<T>(validate: Validator): Read<T> {
-  return (input, place, notes) => {
+  const read: Read<T> = (input, place, notes) => {
     if (validate(input)) return input as T;
     return notes.refuse(explain(validate, input, place));
   };
+  read.accepts = validate;
+  return read;
 }
 
 /** A reader that chooses its validator by the keys that are there: the first entry whose keys the input all has. */
 export function selected<T>(choices: ReadonlyArray<readonly [keys: readonly string[], validate: Validator]>): Read<T> {
   const entries = choices.map(([keys, validate]) => ({ keys, validate }));
-  return (input, place, notes) => {
-    for (const { keys, validate } of entries) {
-      if (!hasAll(input, keys)) continue;
-      if (validate(input)) return input as T;
-      return notes.refuse(explain(validate, input, place));
+  const choose = (input: unknown): Validator | undefined => {
+    for (let index = 0; index < entries.length; index++) {
+      const { keys, validate } = entries[index] as (typeof entries)[number];
+      if (hasAll(input, keys)) return validate;
+    }
+    return undefined;
+  };
+  const read: Read<T> = (input, place, notes) => {
+    const validate = choose(input);
+    if (validate !== undefined) {
+      return validate(input) ? (input as T) : notes.refuse(explain(validate, input, place));
     }
     return notes.refuse({
       pointer: pointerOf(place),
@@ -40,6 +52,8 @@ export function selected<T>(choices: ReadonlyArray<readonly [keys: readonly stri
       received: describeValue(input),
     });
   };
+  read.accepts = (input) => choose(input)?.(input) === true;
+  return read;
 }
 
 /** A reader that chooses its validator by the value of one member. */

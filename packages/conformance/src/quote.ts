@@ -21,7 +21,7 @@ export function createQuoter(secrets: readonly string[] = []): Quoter {
   }
 
   return {
-    quote: (value) => escapeUnsafe(bound(hide(toText(value)), MAX_QUOTED)),
+    quote: (value) => escapeUnsafe(bound(hide(toText(value, hide)), MAX_QUOTED)),
     clean: (text) => escapeUnsafe(bound(hide(text), MAX_TEXT)),
   };
 }
@@ -31,9 +31,9 @@ function spellingsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret), form, encodeURI(secret), JSON.stringify(secret).slice(1, -1)];
 }
 
-function toText(value: unknown): string {
+function toText(value: unknown, hide: (text: string) => string): string {
   try {
-    return JSON.stringify(value) ?? String(value);
+    return JSON.stringify(value, (_key, part) => (typeof part === "string" ? hide(part) : part)) ?? String(value);
   } catch {
     return String(value);
   }

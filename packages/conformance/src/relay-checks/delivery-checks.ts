@@ -6,6 +6,9 @@ import { isAccepted } from "./answer.ts";
 import type { RelayProbe } from "./relay-probe.ts";
 import { createLargeFrame, createNotification, createReply, createRequest } from "./sample-frames.ts";
 
+/** How long a relay may take to see that a connection was closed, in milliseconds. */
+const NOTICED_MS = 250;
+
 /** What becomes of frames that nobody takes at once, and of those that are too large: PROTOCOL.md sections 2.1 and 2.4. */
 export const deliveryChecks: readonly CheckDefinition<RelayProbe>[] = [
   {
@@ -82,6 +85,8 @@ export const deliveryChecks: readonly CheckDefinition<RelayProbe>[] = [
         const before = await session.leg();
         await before.part("the beginning of the stream", () => true);
         before.close();
+        // A page that leaves is not seen leaving at once. What is written to it meanwhile is another matter.
+        await new Promise((resolve) => setTimeout(resolve, NOTICED_MS));
         const request = createRequest();
         await session.say("surface", request, "one");
         const after = await session.leg();

@@ -1,4 +1,4 @@
-import { healthUrl, metricsUrl, registerUrl, relayErrorStatus } from "@human-plus/core/protocol";
+import { authentication, healthUrl, metricsUrl, registerUrl, relayErrorStatus } from "@human-plus/core/protocol";
 import type { CheckDefinition } from "../check.ts";
 import type { Answer } from "../http-client.ts";
 import { doesNotHold, holds, type Outcome, unseen } from "../outcome.ts";
@@ -171,8 +171,9 @@ export const sessionChecks: readonly CheckDefinition<RelayProbe>[] = [
     section: "3",
     level: "must",
     run: (probe) =>
-      probe.inSession(async ({ id }) => {
-        const url = `${probe.baseUrl.replace(/\/+$/, "")}/${id}/conformance-no-such-route`;
+      probe.inSession(async ({ id, token }) => {
+        const query = `${authentication.queryParameter}=${token}`;
+        const url = `${probe.baseUrl.replace(/\/+$/, "")}/${id}/conformance-no-such-route?${query}`;
         return probe.refusal(await probe.get(url), relayErrorStatus.not_found);
       }),
   },

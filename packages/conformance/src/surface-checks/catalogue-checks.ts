@@ -49,7 +49,9 @@ export const catalogueChecks: readonly CheckDefinition<SurfaceProbe>[] = [
     section: "7",
     level: "should",
     async run(probe) {
-      const names = (await probe.listing()).tools.map(({ name }) => name);
+      const { tools, broken } = await probe.listing();
+      if (broken !== undefined) return unseen("the list has no end");
+      const names = tools.map(({ name }) => name);
       const twice = names.find((name, index) => names.indexOf(name) !== index);
       if (twice === undefined) return holds();
       return doesNotHold("one tool for a name: agents use neither of two", `two tools ${probe.quoter.quote(twice)}`);

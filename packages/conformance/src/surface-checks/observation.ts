@@ -21,6 +21,8 @@ export interface Observed {
   readonly reading: FeedReading | undefined;
   /** The feed from before the first act. */
   readonly sinceStart: FeedReading | undefined;
+  /** The feed, asked for all that it knows, has more rows than before. */
+  readonly grew: boolean;
   /** Something shows that the act took place. */
   readonly happened: boolean;
   /** The surface told agents that a person acted. */
@@ -45,6 +47,7 @@ async function observeAct(
   start: string | undefined,
 ): Promise<Observed> {
   const shown = await content(probe);
+  const known = await rowsKnown(probe);
   const heard = probe.notifications.length;
   const end = performance.now() + timeoutMs;
   await act(name);
@@ -54,13 +57,14 @@ async function observeAct(
     const announced = probe.notifications.slice(heard).some(isPersonActing);
     const rows = (reading?.feed.changes.length ?? 0) > 0 || (reading?.feed.unreadable ?? 0) > 0;
     const moved = before !== undefined && after !== before;
-    const happened = rows || moved || announced || (await content(probe)) !== shown;
+    const grew = (await rowsKnown(probe)) > known;
+    const happened = rows || grew || moved || announced || (await content(probe)) !== shown;
     const leftMs = end - performance.now();
     // A deletion may be one of several things that happen: all of the time is its own.
     const isEnough = name === "change" ? happened : deletes(reading) || (happened && !rows);
     if (isEnough || leftMs <= 0) {
       const sinceStart = await probe.askWholeFeed(start);
-      return { act: name, before, after, reading, sinceStart, happened, announced };
+      return { act: name, before, after, reading, sinceStart, grew, happened, announced };
     }
     await probe.nextNotification(Math.min(INTERVAL_MS, leftMs));
   }
@@ -74,6 +78,10 @@ function isPersonActing(notification: SurfaceProbe["notifications"][number]): bo
   if (notification.method !== methods.agentActivity) return false;
   const parsed = safeParseAgentActivityNotification(notification);
   return parsed.ok && parsed.value.params.source === "user";
+}
+
+async function rowsKnown(probe: SurfaceProbe): Promise<number> {
+  return (await probe.askWholeFeed(undefined))?.feed.changes.length ?? 0;
 }
 
 /** What the reading tool shows, without what may differ between two reads of the same. */

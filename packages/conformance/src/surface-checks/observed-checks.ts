@@ -23,7 +23,7 @@ export function observedChecks(options: ObserveOptions | undefined): readonly Ch
       level: "must",
       run: (probe) =>
         withActs(probe, (acts) => {
-          const changed = acts.filter(({ reading }) => (reading?.feed.changes.length ?? 0) > 0);
+          const changed = acts.filter(({ reading, grew }) => grew || (reading?.feed.changes.length ?? 0) > 0);
           const seen = changed.flatMap(({ before, after }) => (before && after ? [{ before, after }] : []));
           if (seen.length === 0) return unseen("no change was seen in the feed beside markers before and after it");
           const markers = [seen[0]?.before, ...seen.map(({ after }) => after)];
@@ -76,6 +76,8 @@ export function observedChecks(options: ObserveOptions | undefined): readonly Ch
           const { reading, sinceStart } = last ?? {};
           if (first?.sinceStart === undefined || sinceStart === undefined || reading === undefined)
             return unseen("the surface offers no change feed");
+          if (last !== first && last?.after === first.before)
+            return unseen("a marker came again, so the feed cannot tell what was since then");
           const later = new Set(sinceStart.feed.changes.map(({ handle }) => handle));
           const gone = first.sinceStart.feed.changes.filter(({ handle }) => !later.has(handle));
           if (gone.length > 0 && sinceStart.feed.complete) {

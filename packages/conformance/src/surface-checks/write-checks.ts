@@ -21,16 +21,31 @@ export function writeChecks(options: ProbeWriteOptions | undefined): readonly Ch
 
   return [
     {
+      id: "surface.write.marker",
+      name: "after a write, the marker is one that was not there before",
+      section: "5",
+      level: "must",
+      run: (probe) =>
+        withWrites(probe, ({ mints, repeats, rows, changed }) => {
+          if (!mints) return unseen("the surface mints no markers");
+          if (!repeats) return holds();
+          if (rows !== undefined && !changed) return unseen("the feed shows no write, so nothing may have changed");
+          return doesNotHold("another marker", "the marker from before the write");
+        }),
+    },
+    {
       id: "surface.write.stale",
       name: "a write with a stale pin is refused",
       section: "5",
       level: "must",
       run: (probe) =>
-        withWrites(probe, ({ mints, stale, rows }) => {
+        withWrites(probe, ({ mints, stale, rows, repeats, changed }) => {
           if (!mints) return unseen("the surface mints no markers");
+          if (repeats) return unseen("a marker came again after a write, so none is known to be stale");
           if (stale.kind === "refused") return holds();
           if (stale.kind === "failed") return unseen(`it failed for a reason of its own: ${stale.text}`);
-          if (rows?.own.length === 0) return unseen("the feed has no row of the write before it, so nothing was stale");
+          if (rows !== undefined && !changed)
+            return unseen("the feed shows no write before it, so nothing may have been stale");
           const expected = "a refusal: what it writes was written by another agent after its pin";
           return doesNotHold(expected, "it was written: markers are minted and pins are not enforced");
         }),
@@ -90,7 +105,7 @@ export function writeChecks(options: ProbeWriteOptions | undefined): readonly Ch
       run: (probe) =>
         withWrites(probe, ({ stale, rowsOfRefusal }) => {
           if (stale.kind !== "refused") return unseen(NO_REFUSAL);
-          if (rowsOfRefusal === undefined) return unseen("the surface offers no change feed");
+          if (rowsOfRefusal === undefined) return unseen("the surface offers no change feed that can be read");
           return rowsOfRefusal <= 0 ? holds() : doesNotHold("no new row", `${rowsOfRefusal} new rows`);
         }),
     },
@@ -114,8 +129,9 @@ export function writeChecks(options: ProbeWriteOptions | undefined): readonly Ch
       section: "6",
       level: "must",
       run: (probe) =>
-        withWrites(probe, ({ rows }) => {
-          if (rows === undefined) return unseen("the surface offers no change feed");
+        withWrites(probe, ({ rows, repeats }) => {
+          if (repeats) return unseen("a marker came again after a write, so the feed cannot tell what was since then");
+          if (rows === undefined) return unseen("the surface offers no change feed that can be read");
           const expected = "a row of agent for the writer, of other for another agent";
           if (rows.own.length === 0 || rows.other.length === 0) return doesNotHold(expected, "no row of the write");
           const actors = (list: typeof rows.own) => [...new Set(list.map(({ actor }) => actor))].join(", ");

@@ -1,5 +1,5 @@
 import type { ChangeRow, JsonObject, RpcError } from "@human-plus/core/protocol";
-import { type Agent, isFailed, markerOf, type SurfaceProbe, type ToolCall } from "./surface-probe.ts";
+import { type Agent, type FeedReading, isFailed, markerOf, type SurfaceProbe, type ToolCall } from "./surface-probe.ts";
 
 /** What the stale-write probe may write. */
 export interface ProbeWriteOptions extends ToolCall {
@@ -36,7 +36,11 @@ export interface WriteRecord {
   readonly following: Written;
   /** A write of another agent, pinned to a marker from before both. */
   readonly stale: Written;
-  /** The feed has a row of what was written, for its writer and for the other agent; `undefined` without a feed. */
+  /** The feed shows that something was written. */
+  readonly changed: boolean;
+  /** After a write, the marker was one from before it. */
+  readonly repeats: boolean;
+  /** What the feed then had, for the writer and for the other agent; `undefined` without one that can be read. */
   readonly rows: { readonly own: readonly ChangeRow[]; readonly other: readonly ChangeRow[] } | undefined;
   /** Rows that came with the refused write; `undefined` if that cannot be told. */
   readonly rowsOfRefusal: number | undefined;
@@ -74,12 +78,14 @@ export async function probeWrites(probe: SurfaceProbe, options: ProbeWriteOption
     return { kind: "written", marker: markerOf(reply.result) };
   };
 
+  const before = await probe.askWholeFeed(undefined, first);
   const early = (await probe.freshMarker(second)) ?? markerAfter(await write(second, undefined));
   const pin = (await probe.freshMarker(first)) ?? early;
   const fresh = await write(first, pin);
   const following = await write(first, markerAfter(fresh) ?? (await probe.freshMarker(first)));
   const own = await probe.askWholeFeed(pin, first);
   const other = await probe.askWholeFeed(early, second);
+  const after = await probe.askWholeFeed(undefined, first);
   const stale = await write(second, early);
   const later = await probe.askWholeFeed(early, second);
   const pairs: [Written, Written][] = [];
@@ -95,10 +101,21 @@ export async function probeWrites(probe: SurfaceProbe, options: ProbeWriteOption
     fresh,
     following,
     stale,
-    rows: own && other && { own: own.feed.changes, other: other.feed.changes },
-    rowsOfRefusal: other && later && later.feed.changes.length - other.feed.changes.length,
+    changed: rowsIn(own) > 0 || rowsIn(after) > rowsIn(before),
+    repeats: early !== undefined && [fresh, following].some((written) => markerAfter(written) === early),
+    rows: isReadable(own) && isReadable(other) ? { own: own.feed.changes, other: other.feed.changes } : undefined,
+    rowsOfRefusal:
+      isReadable(other) && isReadable(later) ? later.feed.changes.length - other.feed.changes.length : undefined,
     pairs,
   };
+}
+
+function isReadable(reading: FeedReading | undefined): reading is FeedReading {
+  return reading !== undefined && reading.feed.unreadable === 0;
+}
+
+function rowsIn(reading: FeedReading | undefined): number {
+  return reading?.feed.changes.length ?? 0;
 }
 
 function markerAfter(written: Written): string | undefined {

@@ -78,7 +78,9 @@ function waitFor(dialect: Dialect, waitMs: number, demand: Demand): number {
 }
 
 function originOf({ invitation }: RelayLink): string {
-  return new URL(invitation.relayBaseUrl).origin;
+  const { relayBaseUrl } = invitation;
+  // What is no URL is refused by the endpoint, which is asked next.
+  return URL.canParse(relayBaseUrl) ? new URL(relayBaseUrl).origin : relayBaseUrl;
 }
 
 function invalid(message: string): HumanPlusError {

@@ -154,7 +154,9 @@ export function createFallbackReceiver({
 }
 
 function originOf({ invitation }: RelayLink): string {
-  return new URL(invitation.relayBaseUrl).origin;
+  const { relayBaseUrl } = invitation;
+  // What is no URL is refused by the endpoint, which is asked next.
+  return URL.canParse(relayBaseUrl) ? new URL(relayBaseUrl).origin : relayBaseUrl;
 }
 
 function reasonOf(error: unknown): Fallback["reason"] | undefined {

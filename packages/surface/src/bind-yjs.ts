@@ -44,7 +44,7 @@ export interface YjsBinding {
 }
 
 /** What the binding needs of a call. */
-export type AgentCall<K extends "commit" | "propose"> = Pick<Call & StagedCall, K | "participantId">;
+type AgentCall<K extends "commit" | "propose"> = Pick<Call & StagedCall, K | "participantId">;
 
 interface Note extends HandNote {
   readonly handle: string;

@@ -1,6 +1,8 @@
 import { compareCalls } from "./exchange/compare-calls.ts";
 import { compareChunks } from "./exchange/compare-chunks.ts";
 import { compareIdle } from "./exchange/compare-idle.ts";
+import { compareParked } from "./exchange/compare-parked.ts";
+import { comparePolls } from "./exchange/compare-polls.ts";
 import { measureClosing } from "./exchange/measure-closing.ts";
 
 // What a call costs beside the bare pattern (undici POST, reply on one open event stream), relay and surfaces in
@@ -25,6 +27,13 @@ row(
   "at least 0.6x",
 );
 
+const polls = await comparePolls(16, 300);
+row("throughput at 16, bare POST and poll", perSecond(polls.ways.bare.throughput));
+for (const way of ["outbox", "poll", "auto"] as const) {
+  const figures = `${perSecond(polls.ways[way].throughput)}, ${polls.throughputRatio(way).toFixed(2)}x`;
+  row(way === "auto" ? "  exchange, by itself" : `  exchange, dialect ${way}`, figures, "at least 0.45x");
+}
+
 const chunks = await compareChunks();
 row("reply of 256 KiB in one chunk", ms(chunks.whole));
 row("  in chunks of 64 bytes", `${ms(chunks.small)}, ${chunks.ratio.toFixed(2)}x`, "at most 3x");
@@ -35,3 +44,7 @@ const idle = await compareIdle();
 const kib = (bytes: number) => `${(bytes / 1_024).toFixed(1)} KiB`;
 row("one of 5,000 idle streams, node:http", kib(idle.bare));
 row("  one of 5,000 idle agents, relay", `${kib(idle.relay)}, ${idle.ratio.toFixed(2)}x`, "at most 1.4x");
+
+const parked = await compareParked();
+row("one of 10,000 parked requests, node:http", kib(parked.bare));
+row("  one of 10,000 parked polls, relay", `${kib(parked.relay)}, ${parked.ratio.toFixed(2)}x`, "at most 1.4x");

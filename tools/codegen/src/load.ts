@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { $RefParser } from "@apidevtools/json-schema-ref-parser";
 import { parse as parseYaml } from "yaml";
 import { findDuplicateKeys } from "./duplicate-keys.ts";
@@ -21,8 +21,8 @@ export const RELAY_FILE = "relay.asyncapi.yaml";
 
 /** Reads spec/. @throws SpecError with file and pointer of every problem */
 export async function loadSpec(directory: string): Promise<Spec> {
-  const surfacePath = join(directory, SURFACE_FILE);
-  const relayPath = join(directory, RELAY_FILE);
+  const surfacePath = resolve(directory, SURFACE_FILE);
+  const relayPath = resolve(directory, RELAY_FILE);
   const [surfaceText, relayText] = await Promise.all([readFile(surfacePath, "utf8"), readFile(relayPath, "utf8")]);
   const duplicates = [...duplicateProblems(SURFACE_FILE, surfaceText), ...duplicateProblems(RELAY_FILE, relayText)];
   if (duplicates.length > 0) throw new SpecError(duplicates);

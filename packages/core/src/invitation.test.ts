@@ -48,6 +48,8 @@ describe("refuses, without quoting the link,", () => {
   test.each([
     ["a text that is no URL", "not a url"],
     ["a link without token", "https://app.example/board?session=canvas-1"],
+    ["two tokens", "https://app.example/?session=canvas-1&token=secret-token-0123456789&key=secret-token-9876543210"],
+    ["a password", "https://user:secret-token-0123456789@app.example/?session=canvas-1&token=secret-token-0123456789"],
     ["a link without session", "https://app.example/?token=secret-token-0123456789"],
     ["a short token", "https://app.example/?session=canvas-1&token=short"],
     ["a session with a slash", "https://app.example/?session=a%2Fbcd&token=secret-token-0123456789"],

@@ -51,9 +51,14 @@ export class Invitation {
   ): Invitation {
     if (!URL.canParse(link)) throw invalid("the share link should be an absolute URL", []);
     const url = new URL(link);
-    const token = shareLinks.tokenParameters.map((name) => url.searchParams.get(name)).find((value) => value !== null);
-    if (token === undefined || token === null)
-      throw invalid(`the share link should have one of ${shareLinks.tokenParameters.join(", ")} in its query`, []);
+    if (url.username !== "" || url.password !== "")
+      throw invalid("the share link should hold no user and no password", []);
+    const [token, ...others] = new Set(shareLinks.tokenParameters.flatMap((name) => url.searchParams.getAll(name)));
+    if (token === undefined || others.length > 0)
+      throw invalid(
+        `the share link should have one of ${shareLinks.tokenParameters.join(", ")} in its query, once`,
+        [],
+      );
     const named = url.searchParams.get(shareLinks.sessionParameter);
     const { base, sessionId } = named === null ? fromPath(url) : { base: `${url.origin}/${mount}`, sessionId: named };
     return new Invitation({

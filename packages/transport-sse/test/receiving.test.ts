@@ -213,6 +213,22 @@ describe("what is no frame", () => {
     expect(relay.streams).toHaveLength(1);
   });
 
+  test("that names no request is told of when its answer does not come", async () => {
+    await using relay = await startRawRelay({
+      onFrame(arrival, raw) {
+        accept(arrival);
+        raw.write(arrival.client, data("not JSON"));
+        raw.write(arrival.client, data("[]"));
+      },
+    });
+    await using transport = openTransport();
+    const exchange = transport.exchange(linkTo(relay.baseUrl), request(), { timeoutMs: 500 });
+    await expect(exchange).rejects.toMatchObject({
+      code: "relay_timeout",
+      message: expect.stringContaining("2 message(s)"),
+    });
+  });
+
   test("a frame of exactly the limit is one", async () => {
     await using relay = await startRawRelay({
       onFrame(arrival, raw) {

@@ -47,6 +47,8 @@ interface Channel {
   readonly link: RelayLink;
   readonly leg: Leg;
   readonly pending: Map<RequestId, PendingExchange>;
+  /** Deliveries that were no frame and named no request. */
+  unreadable: number;
   lastUsed: number;
 }
 
@@ -92,7 +94,7 @@ export function createExchangeEngine({
         if (terminal) for (const exchange of [...pending.values()]) exchange.refused(error);
       },
     });
-    const channel: Channel = { origin, link, leg, pending, lastUsed: now() };
+    const channel: Channel = { origin, link, leg, pending, unreadable: 0, lastUsed: now() };
     channels.set(origin.id, channel);
     return channel;
   }
@@ -105,7 +107,8 @@ export function createExchangeEngine({
     sweepAt = Math.max(64, channels.size * 2);
   }
 
-  function deliver({ origin, pending }: Channel, delivery: Delivery): void {
+  function deliver(channel: Channel, delivery: Delivery): void {
+    const { origin, pending } = channel;
     switch (delivery.kind) {
       case "gap":
         tellGap(origin);
@@ -113,7 +116,8 @@ export function createExchangeEngine({
       case "cursor":
         return;
       case "malformed":
-        if (delivery.id !== undefined) pending.get(delivery.id)?.malformed(delivery);
+        if (delivery.id === undefined) channel.unreadable++;
+        else pending.get(delivery.id)?.malformed(delivery);
         return;
       case "frame": {
         const { frame } = delivery;
@@ -207,6 +211,7 @@ export function createExchangeEngine({
         order,
         graceMs: GRACE_MS,
         now,
+        unreadable: () => channel.unreadable,
         onAbandoned: (reason) => cancel(channel, request.id, reason),
         onDone: () => alive.delete(exchange),
       });

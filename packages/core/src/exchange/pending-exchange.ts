@@ -17,6 +17,8 @@ export interface PendingExchangeOptions extends ExchangeOptions {
   now: () => number;
   /** Nobody waits any more, but the surface may still work on the request. */
   onAbandoned: (reason: string) => void;
+  /** How many deliveries of the link named no request, because they could not be read. */
+  unreadable: () => number;
   /** Nothing of the exchange is left, not even its POST. */
   onDone: () => void;
 }
@@ -34,10 +36,13 @@ export interface PendingExchange {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createPendingExchange(options: PendingExchangeOptions): PendingExchange {
-  const { link, request, leg, sender, order, graceMs, now, timeoutMs, signal, onAbandoned, onDone } = options;
+  const { link, request, leg, sender, order, graceMs, now, timeoutMs, unreadable, signal, onAbandoned, onDone } =
+    options;
   const { promise: answer, resolve, reject } = Promise.withResolvers<Response | ErrorResponse>();
   const sending = new AbortController();
   const end = now() + timeoutMs;
+  const shownMs = Math.ceil(timeoutMs);
+  const unreadableBefore = unreadable();
   // While it is in flight only the sender knows whether bytes have left.
   let stage: "unsent" | "in flight" | "sent" | "over" = "unsent";
   let isPostOpen = false;
@@ -106,7 +111,7 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
   function onTime(): void {
     // The reply came first and the POST is still open: it gets no more time than the exchange had.
     if (stage === "over") sending.abort();
-    else if (unconfirmed === undefined) abandon(timeoutError(), `no answer within ${timeoutMs} ms`);
+    else if (unconfirmed === undefined) abandon(timeoutError(), `no answer within ${shownMs} ms`);
     else abandon(unconfirmed, "the answer of the relay was lost");
   }
 
@@ -118,20 +123,23 @@ export function createPendingExchange(options: PendingExchangeOptions): PendingE
     if (leg.silent) {
       return new HumanPlusError(
         "stream_buffered",
-        `the connection stands, but the event stream delivered nothing within ${timeoutMs} ms: it looks as if something on the way (a proxy, say) buffers it. Use long polling, @human-plus/transport-longpoll`,
+        `the connection stands, but the event stream delivered nothing within ${shownMs} ms: it looks as if something on the way (a proxy, say) buffers it. Use long polling, @human-plus/transport-longpoll`,
       );
     }
     if (stage === "unsent")
       return new HumanPlusError(
         "relay_timeout",
-        `the receiving leg did not open within ${timeoutMs} ms; ${request.method} was not sent`,
+        `the receiving leg did not open within ${shownMs} ms; ${request.method} was not sent`,
       );
     const { isOpen, lastError: cause } = leg;
-    if (isOpen || cause === undefined)
-      return new HumanPlusError("relay_timeout", `no answer to ${request.method} within ${timeoutMs} ms`);
+    if (isOpen || cause === undefined) {
+      const lost = unreadable() - unreadableBefore;
+      const also = lost === 0 ? "" : `; ${lost} message(s) that could not be read arrived meanwhile`;
+      return new HumanPlusError("relay_timeout", `no answer to ${request.method} within ${shownMs} ms${also}`);
+    }
     return new HumanPlusError(
       "relay_timeout",
-      `no answer to ${request.method} within ${timeoutMs} ms; the receiving leg is down: ${cause.message}`,
+      `no answer to ${request.method} within ${shownMs} ms; the receiving leg is down: ${cause.message}`,
       { cause },
     );
   }

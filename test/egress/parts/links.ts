@@ -1,8 +1,8 @@
 import { Invitation, type RelayTransport } from "@human-plus/core";
 import type { Notification, RelayLink, Request } from "@human-plus/core/protocol";
+import { SESSION, TOKEN } from "../../transports/parts/relays.ts";
 
-export const TOKEN = "egress-token-0123456789-SECRET";
-export const SESSION = "egress-session";
+export { SESSION, TOKEN };
 
 /** A link whose base URL is what a row says, also where no invitation would take it: rows may be written by other code. */
 export function linkTo(relayBaseUrl: string): RelayLink {

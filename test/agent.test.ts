@@ -343,8 +343,10 @@ describe("a proposal", () => {
       name: "canvas_delete",
       stage: true,
       touches: ({ card }) => [String(card)],
-      handler: ({ card }, call) =>
-        call.propose({ handle: String(card), kind: "deleted" }, () => void canvas.cards.delete(String(card))),
+      handler({ card }, call) {
+        call.propose({ handle: String(card), kind: "deleted" }, () => void canvas.cards.delete(String(card)));
+        return undefined;
+      },
     });
     return canvas;
   };

@@ -10,17 +10,17 @@ export interface TransportTarget {
   local: boolean;
 }
 
+/** Names a way in which frames can come. */
+export type TransportName = "sse" | "longpoll-outbox" | "longpoll-poll" | "longpoll" | "auto";
+
 /** Ways in which frames can come, by name. */
-export const transports = {
+export const transports: Readonly<Record<TransportName, (target: TransportTarget) => RelayTransport>> = {
   sse: (target) => createSseTransport(toOptions(target)),
   "longpoll-outbox": (target) => createLongPollTransport({ ...toOptions(target), dialect: "outbox" }),
   "longpoll-poll": (target) => createLongPollTransport({ ...toOptions(target), dialect: "poll" }),
   longpoll: (target) => createLongPollTransport(toOptions(target)),
   auto: (target) => createAutoTransport({ ...toOptions(target), sse: createSseReceiver }),
-} as const satisfies Readonly<Record<string, (target: TransportTarget) => RelayTransport>>;
-
-/** Names a way in which frames can come. */
-export type TransportName = keyof typeof transports;
+};
 
 export const transportNames: readonly TransportName[] = Object.keys(transports) as TransportName[];
 

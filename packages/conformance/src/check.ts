@@ -1,5 +1,5 @@
 import { HumanPlusError } from "@human-plus/core";
-import { doesNotHold, type Level, type Outcome } from "./outcome.ts";
+import { doesNotHold, type Level, type Outcome, unseen } from "./outcome.ts";
 import type { Quoter } from "./quote.ts";
 
 /** One rule of the contract, ready to be held against one party. */
@@ -38,6 +38,21 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 /** The party cannot be reached, so nothing can be said about it. The message says why, and holds no token. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
+}
+
+/** What several checks need, or why it cannot be seen: what broke it is told by the check whose matter it is. */
+export async function orUnseen<T>(
+  needed: Promise<T>,
+  judge: (value: T) => Outcome | Promise<Outcome>,
+): Promise<Outcome> {
+  let value: T;
+  try {
+    value = await needed;
+  } catch (error) {
+    if (!(error instanceof HumanPlusError) || UNREACHABLE.has(error.code)) throw error;
+    return unseen(`what it takes to see it broke off: ${error.message}`);
+  }
+  return judge(value);
 }
 
 export function bindChecks<Probe>(

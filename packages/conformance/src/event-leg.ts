@@ -11,7 +11,7 @@ interface EventPart {
 }
 
 /** One event, comment or retry field of a stream, in the order in which they came. */
-export type StreamPart = EventPart | { readonly kind: "comment" } | { readonly kind: "retry"; readonly ms: number };
+type StreamPart = EventPart | { readonly kind: "comment" } | { readonly kind: "retry"; readonly ms: number };
 
 /** An open event stream, with everything that has come over it. */
 export interface EventLeg {

@@ -30,15 +30,19 @@ export interface HttpClient {
 
 const MAX_BODY_BYTES = 4 * limits.frameBytes;
 
-/** @param connections how many there may be at a time */
-export function createHttpClient({
-  timeoutMs,
-  connections = 64,
-}: {
+export interface HttpClientOptions {
   timeoutMs: number;
-  connections?: number;
-}): HttpClient {
-  const settings = { keepAlive: true, maxSockets: connections };
+  /**
+   * Sends one request after the other over one connection. Otherwise each has its own: a kept one may be closed just when
+   * the next request leaves, and that would look like a fault.
+   *
+   * @default false
+   */
+  keepAlive?: boolean | undefined;
+}
+
+export function createHttpClient({ timeoutMs, keepAlive = false }: HttpClientOptions): HttpClient {
+  const settings = keepAlive ? { keepAlive, maxSockets: 1 } : { keepAlive };
   const agents = { plain: new Agent(settings), secure: new SecureAgent(settings) };
 
   function open({ method, url, headers = {}, body }: Asking): Promise<IncomingMessage> {

@@ -29,6 +29,13 @@ const found: Readonly<Record<RelayFault, readonly string[]>> = {
   "echoes the token": ["relay.token.hidden"],
   "plain refusals": ["relay.stream.refused"],
   "no OPTIONS": ["relay.options"],
+  "tells agents what agents say": ["relay.routing.to-surface", "relay.stream.direction"],
+  "repeats notifications": ["relay.routing.notifications"],
+  "no replies to unlabelled agents": ["relay.routing.unlabelled"],
+  "forgets a reload": ["relay.surface.reload"],
+  "silent when a client leaves": ["relay.presence.left"],
+  "mangles numbers": ["relay.stream.frame"],
+  "refuses large frames that it should take": ["relay.frame.largest"],
 };
 
 const options = { local: true, timeoutMs: 5_000, concurrency: 12 };

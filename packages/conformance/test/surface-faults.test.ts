@@ -34,6 +34,15 @@ const found: Readonly<Record<SurfaceFault, readonly string[]>> = {
   "a long description": ["surface.tools.readable"],
   "the same page again": ["surface.tools"],
   "progress that shrinks": ["surface.progress"],
+  "speaks another revision": ["surface.initialize", "surface.initialize.again", "surface.initialize.other-revision"],
+  "greets once": ["surface.initialize.again"],
+  "ping with words": ["surface.ping"],
+  "takes any tool": ["surface.malformed-call", "surface.unknown-tool"],
+  "two tools of one name": ["surface.tools.unique"],
+  "feed needs a marker": ["surface.feed.answers"],
+  "a result without end": ["surface.result"],
+  "deaf after notifications": ["surface.cancelled", "surface.presence", "surface.unknown-notification"],
+  "lists no tools": ["surface.tools"],
   "malformed notifications": ["surface.notifications"],
 };
 
@@ -58,7 +67,9 @@ test.concurrent.each(Object.keys(found) as SurfaceFault[])(
   "a surface with the fault: %s, is found out, for that alone",
   async (fault) => {
     await using surface = await startSmallSurface(fault);
-    const report = await checkSurface(surface.invitation, optionsFor(surface));
+    // What is never answered is waited for: not longer than it takes.
+    const timeoutMs = fault === "deaf after notifications" || fault === "lists no tools" ? 2_000 : 5_000;
+    const report = await checkSurface(surface.invitation, { ...optionsFor(surface), timeoutMs });
     expect(byStatus(report, "does_not_hold"), reportToTable(report)).toEqual([...found[fault]].sort());
   },
 );

@@ -6,7 +6,7 @@ import type { ToolCall } from "../surface-checks/surface-probe.ts";
 import { type TransportName, transportNames } from "../transports.ts";
 
 /** How the report is printed. */
-export type Format = "table" | "json" | "junit";
+type Format = "table" | "json" | "junit";
 
 /** A command line that was understood. */
 export type Command =

@@ -7,7 +7,7 @@ import { reportToTable } from "../report-table.ts";
 import { checkSurface } from "../surface-checks/check-surface.ts";
 import type { ObservedAct } from "../surface-checks/observation.ts";
 import type { WritePlan } from "../surface-checks/write-probe.ts";
-import { type Command, type Format, readCommand, UsageError } from "./flags.ts";
+import { type Command, readCommand, UsageError } from "./flags.ts";
 import { helpText } from "./help-text.ts";
 
 /** @returns the exit code: 0 all holds, 1 something does not, 2 a wrong command line, 3 could not connect */
@@ -55,7 +55,7 @@ function planToText({ tool, args, calls, steps }: WritePlan): string {
   return [head, ...steps.map((step) => `  - ${step}`)].join("\n");
 }
 
-function format(report: Report, as: Format): string {
+function format(report: Report, as: "table" | "json" | "junit"): string {
   switch (as) {
     case "json":
       return `${JSON.stringify(report, null, 2)}\n`;

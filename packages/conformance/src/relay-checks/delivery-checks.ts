@@ -151,7 +151,7 @@ export const deliveryChecks: readonly CheckDefinition<RelayProbe>[] = [
     run: (probe) =>
       probe.inSession(async (session) => {
         await session.leg();
-        const http = createHttpClient({ timeoutMs: probe.timeoutMs, connections: 1 });
+        const http = createHttpClient({ timeoutMs: probe.timeoutMs, keepAlive: true });
         try {
           const url = session.inboxUrl("one");
           const refused = await http.ask({ method: "POST", url, body: createLargeFrame(limits.frameBytes + 1) });

@@ -1,5 +1,5 @@
 import { limits } from "@human-plus/core/protocol";
-import type { CheckDefinition } from "../check.ts";
+import { type CheckDefinition, NoAnswerError } from "../check.ts";
 import { doesNotHold, holds, type Outcome, unseen } from "../outcome.ts";
 import type { RelayProbe } from "./relay-probe.ts";
 import { createNotification, createReply, createRequest } from "./sample-frames.ts";
@@ -7,6 +7,9 @@ import { readOutboxPoll, readPoll, type TestSession } from "./test-session.ts";
 
 /** How long a poll asks the relay to wait where nothing comes, in milliseconds: whole seconds, for both dialects. */
 const WAIT_MS = 1_000;
+
+/** Polls after which a frame counts as lost. */
+const MAX_POLLS = 8;
 
 /** One poll, whatever the dialect. */
 interface Poll {
@@ -151,12 +154,12 @@ async function collect(
 ): Promise<Poll> {
   const got: { methods: (string | undefined)[]; ids: unknown[] } = { methods: [], ids: [] };
   let next = from;
-  for (let polls = 0; polls < 20; polls++) {
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
     const answer = await dialect.poll(session, { waitMs: WAIT_MS, from: next });
     next = answer.next ?? next;
     got.methods.push(...answer.methods);
     got.ids.push(...answer.ids);
-    if (got.methods.includes(method)) break;
+    if (got.methods.includes(method)) return { ...got, next };
   }
-  return { ...got, next };
+  throw new NoAnswerError(`not in ${MAX_POLLS} polls`, { expected: "what the surface tells agents" });
 }

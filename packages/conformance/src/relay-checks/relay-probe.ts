@@ -34,7 +34,7 @@ export class RelayProbe implements SessionHost {
     this.quoter = quoter;
     this.origin = origin;
     this.#onToken = onToken;
-    this.http = createHttpClient({ timeoutMs, connections: 1_024 });
+    this.http = createHttpClient({ timeoutMs });
   }
 
   /** An id and a token that nobody else has. */

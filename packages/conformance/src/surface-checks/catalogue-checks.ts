@@ -24,7 +24,8 @@ export const catalogueChecks: readonly CheckDefinition<SurfaceProbe>[] = [
     section: "8",
     level: "must",
     async run(probe) {
-      const { unreadable, notices } = await probe.listing();
+      const { unreadable, notices, tools, broken } = await probe.listing();
+      if (tools.length === 0 && broken !== undefined) return unseen("no tools came");
       if (unreadable === 0 && notices.length === 0) return holds();
       return doesNotHold("tools as the contract has them", `${unreadable} left out: ${issuesToText(notices)}`);
     },

@@ -4,7 +4,7 @@ import { doesNotHold, holds, type Outcome, unseen } from "../outcome.ts";
 import { replyToText } from "./session-checks.ts";
 import { type FeedReading, isFailed, issuesToText, markerOf, type SurfaceProbe } from "./surface-probe.ts";
 
-const NO_FEED = "the surface offers no change feed, which it need not";
+const NO_FEED = "no change feed was seen, and a surface need not offer one";
 const NO_ROWS = "the feed has no rows yet: act on the surface, or use --observe";
 
 /** What the change feed says, without anybody acting: PROTOCOL.md section 6. */

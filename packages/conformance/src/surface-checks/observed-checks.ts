@@ -1,4 +1,4 @@
-import type { CheckDefinition } from "../check.ts";
+import { type CheckDefinition, orUnseen } from "../check.ts";
 import { doesNotHold, holds, type Outcome, unseen } from "../outcome.ts";
 import { type Observed, type ObserveOptions, observe } from "./observation.ts";
 import type { SurfaceProbe } from "./surface-probe.ts";
@@ -10,9 +10,15 @@ export function observedChecks(options: ObserveOptions | undefined): readonly Ch
     judge: (acts: readonly Observed[]) => Outcome | Promise<Outcome>,
   ): Promise<Outcome> {
     if (options === undefined) return unseen("somebody has to act on the surface meanwhile: use --observe");
-    const acts = (await probe.once("acts", () => observe(probe, options))).filter(({ happened }) => happened);
-    if (acts.length === 0) return unseen("nothing happened on the surface in the time that was observed");
-    return judge(acts);
+    return orUnseen(
+      probe.once("acts", () => observe(probe, options)),
+      (observed) => {
+        const acts = observed.filter(({ happened }) => happened);
+        return acts.length === 0
+          ? unseen("nothing happened on the surface in the time that was observed")
+          : judge(acts);
+      },
+    );
   }
 
   return [

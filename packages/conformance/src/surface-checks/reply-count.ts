@@ -13,7 +13,7 @@ export async function countReplies(probe: SurfaceProbe): Promise<Outcome> {
   const { relayBaseUrl, sessionId } = probe.invitation;
   const client = `conformance-${crypto.randomUUID()}`;
   const query = { token: probe.invitation.exposeToken(), client };
-  const http = createHttpClient(probe);
+  const http = createHttpClient({ timeoutMs: probe.timeoutMs });
   try {
     const url = streamEventsUrl(relayBaseUrl, sessionId, { ...query, direction: "outbound" });
     const answer = await http.open({ method: "GET", url });

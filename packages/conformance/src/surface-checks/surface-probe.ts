@@ -152,8 +152,14 @@ export class SurfaceProbe {
       let unreadable = 0;
       let cursor: string | undefined;
       for (let pages = 1; pages <= limits.toolPages; pages++) {
-        const reply = await this.request(methods.listTools, cursor === undefined ? {} : { cursor });
         const end = (broken?: string): Listing => ({ tools, pages, unreadable, notices, broken });
+        let reply: Reply;
+        try {
+          reply = await this.request(methods.listTools, cursor === undefined ? {} : { cursor });
+        } catch (error) {
+          if (error instanceof HumanPlusError && error.code === "relay_timeout") return end(error.message);
+          throw error;
+        }
         if (!reply.ok) return end(`an error ${this.quoter.quote(reply.error.code)} for page ${pages}`);
         const parsed = safeParseListToolsResult(reply.result);
         if (!parsed.ok) return end(`a page that cannot be read: ${issuesToText(parsed.issues)}`);

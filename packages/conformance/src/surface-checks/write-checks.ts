@@ -1,5 +1,5 @@
 import { rpcErrorCodes, safeParseStaleRefusal } from "@human-plus/core/protocol";
-import type { CheckDefinition } from "../check.ts";
+import { type CheckDefinition, orUnseen } from "../check.ts";
 import { doesNotHold, holds, type Outcome, unseen } from "../outcome.ts";
 import { issuesToText, type SurfaceProbe } from "./surface-probe.ts";
 import { type ProbeWriteOptions, probeWrites, type WriteRecord, type Written } from "./write-probe.ts";
@@ -13,10 +13,14 @@ export function writeChecks(options: ProbeWriteOptions | undefined): readonly Ch
     judge: (record: WriteRecord) => Outcome | Promise<Outcome>,
   ): Promise<Outcome> {
     if (options === undefined) return unseen("only writing shows it: use --probe-write");
-    const record = await probe.once("writes", () => probeWrites(probe, options));
-    if (record.fresh.kind === "written") return judge(record);
-    const why = writtenToText(record.fresh, probe);
-    return unseen(`the write ${probe.quoter.quote(options.name)} does not work even with a fresh pin: ${why}`);
+    return orUnseen(
+      probe.once("writes", () => probeWrites(probe, options)),
+      (record) => {
+        if (record.fresh.kind === "written") return judge(record);
+        const why = writtenToText(record.fresh, probe);
+        return unseen(`the write ${probe.quoter.quote(options.name)} does not work even with a fresh pin: ${why}`);
+      },
+    );
   }
 
   return [

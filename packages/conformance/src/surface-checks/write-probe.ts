@@ -48,7 +48,7 @@ export interface WriteRecord {
   readonly pairs: readonly (readonly [Written, Written])[];
 }
 
-export const DEFAULT_ROUNDS = 3;
+const DEFAULT_ROUNDS = 3;
 
 export function planWrites({ name, args, rounds = DEFAULT_ROUNDS }: ProbeWriteOptions): WritePlan {
   return {

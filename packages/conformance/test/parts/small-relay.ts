@@ -27,7 +27,14 @@ export type RelayFault =
   | "direction inbound"
   | "echoes the token"
   | "plain refusals"
-  | "no OPTIONS";
+  | "no OPTIONS"
+  | "tells agents what agents say"
+  | "repeats notifications"
+  | "no replies to unlabelled agents"
+  | "forgets a reload"
+  | "silent when a client leaves"
+  | "mangles numbers"
+  | "refuses large frames that it should take";
 
 interface Reader {
   readonly client: string | undefined;
@@ -86,7 +93,8 @@ export async function startSmallRelay(fault?: RelayFault): Promise<SmallRelay> {
   }
 
   function write(leg: ServerResponse, seq: number, text: string): void {
-    leg.write(`id: c${seq}\nevent: mcp\ndata: ${text}\n\n`);
+    const data = fault === "mangles numbers" ? text.replace("1.5", "1") : text;
+    leg.write(`id: c${seq}\nevent: mcp\ndata: ${data}\n\n`);
   }
 
   function announce(session: Session, method: string, client: string): void {
@@ -124,6 +132,8 @@ export async function startSmallRelay(fault?: RelayFault): Promise<SmallRelay> {
       if (session.asked.has(frame.id) && fault !== "same ids") return [429, "request_id_in_flight"];
       session.asked.set(frame.id, client);
     }
+    if (fault === "tells agents what agents say") for (const reader of session.clients.values()) append(reader, text);
+    if (fault === "forgets a reload" && session.surface.legs.size === 0) return [200];
     append(
       session.surface,
       fault === "changes ids" ? JSON.stringify({ ...frame, id: frame.id && String(frame.id) }) : text,
@@ -135,7 +145,7 @@ export async function startSmallRelay(fault?: RelayFault): Promise<SmallRelay> {
     const frame: SmallFrame = JSON.parse(text);
     if (isPresence(frame) && fault !== "passes on forged presence") return [200];
     if (frame.method !== undefined) {
-      for (const reader of session.clients.values()) append(reader, text);
+      for (const reader of session.clients.values()) append(reader, text, fault === "repeats notifications" ? 2 : 1);
       return [200];
     }
     const isAsked = session.asked.has(frame.id);
@@ -144,6 +154,7 @@ export async function startSmallRelay(fault?: RelayFault): Promise<SmallRelay> {
     if (fault === "broadcasts replies" && isAsked) for (const reader of session.clients.values()) append(reader, text);
     else if (fault === "passes on unasked replies" && !isAsked)
       for (const reader of session.clients.values()) append(reader, text);
+    else if (fault === "no replies to unlabelled agents" && asker?.client === undefined) return [200];
     else if (isAsked && asker !== undefined) append(asker, text, fault === "delivers replies twice" ? 2 : 1);
     return [200];
   }
@@ -153,7 +164,7 @@ export async function startSmallRelay(fault?: RelayFault): Promise<SmallRelay> {
     if (client !== undefined && fault !== "unregister ends the session") {
       session.clients.delete(client);
       for (const leg of reader?.legs ?? []) leg.end();
-      if (reader !== undefined) announce(session, "peer_left", client);
+      if (reader !== undefined && fault !== "silent when a client leaves") announce(session, "peer_left", client);
       return;
     }
     sessions.delete(id);
@@ -203,7 +214,8 @@ export async function startSmallRelay(fault?: RelayFault): Promise<SmallRelay> {
       return fault === "401 for a gone session" ? answer(401, "invalid_token") : answer(410, "session_gone");
     if (token !== session.token)
       return fault === "410 for a wrong token" ? answer(410, "session_gone") : answer(401, "invalid_token");
-    if (body.length > FRAME_BYTES && fault !== "takes any size") {
+    const most = fault === "refuses large frames that it should take" ? FRAME_BYTES / 2 : FRAME_BYTES;
+    if (body.length > most && fault !== "takes any size") {
       if (fault === "large frames break the connection") response.setHeader("connection", "close");
       return answer(413, "payload_too_large");
     }

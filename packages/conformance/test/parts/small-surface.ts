@@ -28,7 +28,16 @@ export type SurfaceFault =
   | "a long description"
   | "the same page again"
   | "progress that shrinks"
-  | "malformed notifications";
+  | "malformed notifications"
+  | "speaks another revision"
+  | "greets once"
+  | "ping with words"
+  | "takes any tool"
+  | "two tools of one name"
+  | "feed needs a marker"
+  | "a result without end"
+  | "deaf after notifications"
+  | "lists no tools";
 
 type Hand = { readonly type: "human" } | { readonly type: "agent"; readonly id: string | undefined };
 
@@ -80,6 +89,10 @@ export async function startSmallSurface(fault?: SurfaceFault): Promise<SmallSurf
   const overtaking = new Set<() => void>();
   let log: Row[] = [{ seq: 1, handle: "budget", kind: "created", hand: { type: "human" } }];
   let head = 1;
+  let greeted = false;
+  let isDeaf = false;
+
+  const revision = fault === "speaks another revision" ? "2024-11-05" : "2025-06-18";
 
   function mint(seq: number): string {
     if (fault === "keeps one marker") return "m1";
@@ -117,6 +130,7 @@ export async function startSmallSurface(fault?: SurfaceFault): Promise<SmallSurf
   }
 
   function feed(since: unknown, asker: string | undefined): Reply {
+    if (fault === "feed needs a marker" && since === undefined) return { error: { code: -32_602, message: "since?" } };
     const known = since === undefined ? 0 : typeof since === "string" ? read(since) : undefined;
     const from = fault === "ignores since" ? 0 : (known ?? 0);
     const isLost = known === undefined;
@@ -176,6 +190,7 @@ export async function startSmallSurface(fault?: SurfaceFault): Promise<SmallSurf
     if (name !== "board_move" && isUnread && fault === "refuses reads") return stale(0, undefined);
     switch (name) {
       case "board_read":
+        if (fault === "a result without end") cards.set("long", "x".repeat(70_000));
         return {
           result: { content: [{ type: "text", text: JSON.stringify([...cards]) }], _meta: { revision: mint(head) } },
         };
@@ -184,7 +199,9 @@ export async function startSmallSurface(fault?: SurfaceFault): Promise<SmallSurf
       case "changes_since":
         return feed(args["since"], meta["human-plus/participant"]?.id);
       default:
-        return { error: { code: -32_602, message: "no such tool" } };
+        return fault === "takes any tool"
+          ? { result: { content: [] } }
+          : { error: { code: -32_602, message: "no such tool" } };
     }
   }
 
@@ -192,6 +209,7 @@ export async function startSmallSurface(fault?: SurfaceFault): Promise<SmallSurf
     const extra = {
       "offers to accept": [{ name: "board.accept" }],
       "a name with blanks": [{ name: "board tidy" }],
+      "two tools of one name": [TOOLS[0]],
       "a long description": [{ name: "board_tidy", description: "x".repeat(20_000) }],
     }[fault as string];
     return {
@@ -202,13 +220,15 @@ export async function startSmallSurface(fault?: SurfaceFault): Promise<SmallSurf
   async function answer({ method, params = {} }: { method: string; params?: Record<string, unknown> }): Promise<Reply> {
     switch (method) {
       case "initialize": {
-        const protocolVersion = fault === "agrees to any revision" ? params["protocolVersion"] : "2025-06-18";
+        if (fault === "greets once" && greeted) return { error: { code: -32_600, message: "you have been here" } };
+        greeted = true;
+        const protocolVersion = fault === "agrees to any revision" ? params["protocolVersion"] : revision;
         return { result: { protocolVersion, capabilities: {}, serverInfo: { name: "small", version: "1" } } };
       }
       case "ping":
         if (fault === "malformed notifications")
           await send({ method: "notifications/human-plus/proposal", params: { id: "short" } });
-        return { result: {} };
+        return { result: fault === "ping with words" ? { pong: true } : {} };
       case "tools/list":
         return listTools();
       case "tools/call":
@@ -226,8 +246,15 @@ export async function startSmallSurface(fault?: SurfaceFault): Promise<SmallSurf
   const send = (frame: object) => post(`/${sessionId}/outbox?token=${token}`, { jsonrpc: "2.0", ...frame });
 
   async function receive(data: string): Promise<void> {
-    const frame = JSON.parse(data) as { id?: unknown; method: string };
+    const frame = JSON.parse(data) as { id?: unknown; method: string; params?: { reason?: string } };
+    const isSurprise = frame.params?.reason === "conformance" || /conformance|human-plus/.test(frame.method);
+    if (frame.id === undefined) isDeaf = fault === "deaf after notifications" && isSurprise;
     if (frame.id === undefined) return;
+    if (fault === "lists no tools" && frame.method === "tools/list") return;
+    if (isDeaf) {
+      isDeaf = false;
+      return;
+    }
     const reply = { id: frame.id, ...(await answer(frame)) };
     await send(reply);
     if (fault === "answers twice") await send(reply);

@@ -74,7 +74,8 @@ function deletes(reading: FeedReading | undefined): boolean {
   return reading?.feed.changes.some(({ kind }) => kind === "deleted") ?? false;
 }
 
-function isPersonActing(notification: SurfaceProbe["notifications"][number]): boolean {
+/** A person acted, says the surface. */
+export function isPersonActing(notification: SurfaceProbe["notifications"][number]): boolean {
   if (notification.method !== methods.agentActivity) return false;
   const parsed = safeParseAgentActivityNotification(notification);
   return parsed.ok && parsed.value.params.source === "user";

@@ -1,7 +1,11 @@
+import { methods } from "@human-plus/core/protocol";
 import { type CheckDefinition, orUnseen } from "../check.ts";
 import { doesNotHold, holds, type Outcome, unseen } from "../outcome.ts";
-import { type Observed, type ObserveOptions, observe } from "./observation.ts";
+import { isPersonActing, type Observed, type ObserveOptions, observe } from "./observation.ts";
 import type { SurfaceProbe } from "./surface-probe.ts";
+
+/** How long a surface may take to tell agents that a person acted, in milliseconds. */
+const TOLD_MS = 1_000;
 
 /** What can only be seen while somebody acts on the surface. */
 export function observedChecks(options: ObserveOptions | undefined): readonly CheckDefinition<SurfaceProbe>[] {
@@ -100,9 +104,15 @@ export function observedChecks(options: ObserveOptions | undefined): readonly Ch
       section: "4",
       level: "optional",
       run: (probe) =>
-        withActs(probe, (acts) =>
-          acts.some(({ announced }) => announced) ? holds() : unseen("no notifications/agent_activity came"),
-        ),
+        withActs(probe, async () => {
+          const end = performance.now() + TOLD_MS;
+          while (!probe.notifications.some(isPersonActing)) {
+            const leftMs = end - performance.now();
+            if (leftMs <= 0) return unseen(`no ${methods.agentActivity} came`);
+            await probe.nextNotification(leftMs);
+          }
+          return holds();
+        }),
     },
   ];
 }

@@ -130,6 +130,7 @@ describe.each(kinds.filter(([, , isThere]) => isThere))("names of %s", (_, start
     expect(internet.dialled).toEqual([FIRST]);
     const [kept] = server.open;
     await names.change({ [HOST]: [SECOND as string] });
+    await turn();
     await transport.notify(link(), notification, timely);
     expect(internet.dialled).toEqual([FIRST, SECOND]);
     await server.untilOpen(1);
@@ -143,6 +144,7 @@ describe.each(kinds.filter(([, , isThere]) => isThere))("names of %s", (_, start
     const transport = createSseTransport(optionsFor(internet, 0));
     await transport.notify(link(), notification, timely);
     await names.change({ [HOST]: [FIRST as string, "10.0.0.1"] });
+    await turn();
     expect(await failureOf(transport.notify(link(), notification, timely))).toMatchObject({ code: "endpoint_refused" });
     await server.untilOpen(0);
     await names.change({ [HOST]: [FIRST as string] });

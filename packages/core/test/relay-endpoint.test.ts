@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -52,6 +53,9 @@ describe("options", () => {
     ["an egress of another kind", { egress: { direct: "checked" } }, /egress should be one of/],
     ["two ways at once", { egress: { direct: "pinned", unverified: true } }, /egress should be one of/],
     ["straight without hosts", { egress: { direct: "pinned" } }, /allowedRelayHosts/],
+    ["a proxy with a path", { egress: { proxy: `${proxy}/path` }, allowedRelayHosts: ["a.example"] }, /egress\.proxy/],
+    ["a proxy of another kind", { egress: { proxy: "socks5://a" }, allowedRelayHosts: ["a.example"] }, /egress\.proxy/],
+    ["a host with a dot at its end", { egress: { proxy }, allowedRelayHosts: ["a.example."] }, /bare host names/],
     ["an egress of two kinds", { egress: { proxy, unverified: true } }, /egress should be/],
     ["unverified that is not true", { egress: { unverified: "yes" } }, /egress should be/],
     ["a proxy that is no URL", { egress: { proxy: "proxy" }, allowedRelayHosts: ["a.example"] }, /egress\.proxy/],
@@ -101,6 +105,11 @@ describe("an address that is not allowed gets no byte", () => {
     [() => "http://169.254.169.254/latest"],
     [() => "http://0.0.0.0"],
     [() => "http://[::ffff:127.0.0.1]"],
+    [(at) => `http://127.0.0.1.:${at}`],
+    [(at) => `http://localhost.:${at}`],
+    [(at) => `https://relay.example.:${at}`],
+    [(at) => `https:127.0.0.1:${at}`],
+    [(at) => `https:///127.0.0.1:${at}`],
     [(at) => `http://127.0.0.1.example:${at}`],
     [(at) => `http://localhost:${at}`, listed],
     [(at) => `https://127.0.0.2:${at}`, listed],
@@ -173,4 +182,28 @@ test("a sender that is aborted while it connects says that nothing was sent", as
   expect(await sending).toMatchObject({ code: "aborted", outcome: "not_applied" });
   await endpoint.close();
   expect(received).toBe("");
+});
+
+describe("that no address is checked", () => {
+  test("is said once for each endpoint, to whoever wants to know", async () => {
+    const said: string[] = [];
+    const endpoint = createRelayEndpoint({ egress: { unverified: true }, onWarning: (message) => said.push(message) });
+    for (let i = 0; i < 2; i++) await endpoint.send(linkTo(`http://127.0.0.1:${port}`), note, { signal });
+    await endpoint.close();
+    expect(said).toEqual([expect.stringMatching(/no address .* is checked/)]);
+  });
+
+  test("is a warning of the process where nobody does", async () => {
+    const warned = once(process, "warning");
+    await createRelayEndpoint({ egress: { unverified: true } }).close();
+    expect(await warned).toMatchObject([{ code: "HUMAN_PLUS_UNVERIFIED_EGRESS" }]);
+  });
+
+  test("is not said where addresses are", async () => {
+    const said: string[] = [];
+    const options = { allowedRelayHosts: ["relay.example"], onWarning: (message: string) => said.push(message) };
+    await createRelayEndpoint({ ...options, egress: { direct: "pinned" } }).close();
+    await createRelayEndpoint({ ...options, egress: { proxy: "http://127.0.0.1:9" } }).close();
+    expect(said).toEqual([]);
+  });
 });

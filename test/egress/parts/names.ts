@@ -42,16 +42,7 @@ export async function startDnsServer(table: Table): Promise<Names> {
   const folder = mkdtempSync(join(tmpdir(), "names-"));
   const hosts = join(folder, "hosts");
   writeFileSync(hosts, linesOf(table));
-  const port = await freePort();
-  const server = spawn(
-    "dnsmasq",
-    [
-      ...["--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", `--addn-hosts=${hosts}`],
-      ...["--local=/example/", "--local-ttl=0", "--bind-interfaces", "--listen-address=127.0.0.1", `--port=${port}`],
-      ...["--pid-file=", `--user=${process.getuid?.() === 0 ? "root" : ""}`, "--log-facility=-"],
-    ],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
+  const { server, port } = await startDnsmasq(hosts);
   const resolver = new Resolver({ timeout: 1_000, tries: 5 });
   resolver.setServers([`127.0.0.1:${port}`]);
   const lookup: Lookup = async (hostname) => {
@@ -68,7 +59,6 @@ export async function startDnsServer(table: Table): Promise<Names> {
     }
   }
 
-  await started(server);
   await settle(table);
   return {
     lookup,
@@ -84,16 +74,29 @@ export async function startDnsServer(table: Table): Promise<Names> {
   };
 }
 
-/** What it writes is shown where it does not come up. */
-async function started(server: ChildProcess): Promise<void> {
+/** Starts it on a port that is free when asked, on another one where somebody was faster. */
+async function startDnsmasq(hosts: string, tries = 10): Promise<{ server: ChildProcess; port: number }> {
+  const port = await freePort();
+  const server = spawn(
+    "dnsmasq",
+    [
+      ...["--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", `--addn-hosts=${hosts}`],
+      ...["--local=/example/", "--local-ttl=0", "--bind-interfaces", "--listen-address=127.0.0.1", `--port=${port}`],
+      ...["--pid-file=", `--user=${process.getuid?.() === 0 ? "root" : ""}`, "--log-facility=-"],
+    ],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
   let said = "";
-  await new Promise<void>((resolve, reject) => {
-    server.once("close", (code) => reject(new Error(`dnsmasq ended with ${code}:\n${said}`)));
+  const isUp = await new Promise<boolean>((resolve) => {
+    server.once("close", () => resolve(false));
     server.stderr?.setEncoding("utf8").on("data", (text: string) => {
       said += text;
-      if (said.includes("read ")) resolve();
+      if (said.includes("read ")) resolve(true);
     });
   });
+  if (isUp) return { server, port };
+  if (tries > 1 && said.includes("Address already in use")) return startDnsmasq(hosts, tries - 1);
+  throw new Error(`dnsmasq ended with ${server.exitCode}:\n${said}`);
 }
 
 function linesOf(table: Table): string {

@@ -7,14 +7,14 @@ import { ConnectError } from "./connect-error.ts";
 export type TcpConnect = (options: TcpNetConnectOpts) => Socket;
 
 /** Where a connection should lead. */
-export interface Destination {
+interface Destination {
   readonly hostname: string;
   readonly port: number;
   readonly protocol: string;
 }
 
 /** Sockets that are about to be made, or have been made, on the way to a destination. */
-export interface RouteOptions {
+interface RouteOptions {
   /** Makes the socket, as the endpoint was told to. */
   connect: TcpConnect;
   /** Ends the attempt. */

@@ -70,7 +70,9 @@ export function createEgressPolicy({
         throw refused("should have no credentials");
       if (protocol !== "https:" && protocol !== "http:") throw refused("should use https");
       if (!/^https?:\/\/[^/]/i.test(relayBaseUrl)) throw refused("should have two slashes before its host");
-      if (hostname.endsWith(".")) throw refused("should have a host without a dot at its end");
+      // Parsing takes the dot from a number; from a name it does not.
+      if (hostname.endsWith(".") || /^[^/]*\/\/[^/]*\.(:\d*)?(\/|$)/.test(relayBaseUrl))
+        throw refused("should have a host without a dot at its end");
       const literal = literalAddress(hostname);
       if (protocol === "http:") {
         if (!isUnverified)

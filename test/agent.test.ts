@@ -196,6 +196,35 @@ describe("an attachment", () => {
     await client.close();
   });
 
+  test.each(["another owner", "the same owner"])(
+    "what waited for an attachment that was forgotten does not go to what %s attached under its id, even at the same moment",
+    async (who) => {
+      await using old = await startLiveCanvas();
+      await using canvas = await startLiveCanvas();
+      const now = () => 1;
+      const store = new MemoryAttachmentStore({ now });
+      const client = createHumanPlus({ transport: createSseTransport({ egress: { unverified: true } }), store, now });
+      const participant = { name: "Tidy" };
+      const trust = TrustPolicy.everyTool();
+      const first = { owner: "me", id: "board", invitation: old.invitation, participant, trust };
+      const agent = await client.attach(first);
+      const { promise: otherWorker, resolve: release } = Promise.withResolvers<void>();
+      const lease = store.lock("board", () => otherWorker);
+      const move = agent.call("canvas_move", { card: "budget", x: 40, y: 40 });
+      await store.delete("board");
+      const owner = who === "another owner" ? "somebody else" : "me";
+      await client.attach({ ...first, owner, invitation: canvas.invitation });
+      release();
+      await lease;
+      await expect(move).rejects.toMatchObject({ code: "attachment_conflict", outcome: "not_applied" });
+      expect(canvas.cards.get("budget")).not.toMatchObject({ x: 40 });
+      expect(old.cards.get("budget")).not.toMatchObject({ x: 40 });
+      await client.session(owner, "board").call("canvas_move", { card: "budget", x: 50, y: 50 });
+      expect(canvas.cards.get("budget")).toMatchObject({ x: 50 });
+      await client.close();
+    },
+  );
+
   test("can be left, and then refuses; leaving twice and leaving a gone surface are successes", async () => {
     await using canvas = await startLiveCanvas();
     const [agent, other] = [await canvas.join(), await canvas.join()];

@@ -47,6 +47,8 @@ export interface AttachmentRow {
   readonly owner: string;
   /** Grows with each `attach` under the same id. Recording a revision leaves it alone. */
   readonly generation: number;
+  /** Minted by each `attach`. Numbers of generations begin anew where a row was forgotten; this tells them apart for ever. */
+  readonly attachKey: string;
   readonly state: AttachmentState;
   readonly invitation: Invitation;
   readonly participant: Participant;

@@ -192,6 +192,7 @@ export function createHumanPlus({
         id,
         owner,
         generation: (stored?.generation ?? 0) + 1,
+        attachKey: crypto.randomUUID(),
         state: "attached",
         invitation: invitation instanceof Invitation ? invitation : new Invitation(invitation),
         participant: who,

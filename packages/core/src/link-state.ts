@@ -37,6 +37,8 @@ export interface LinkState {
   catalogue: { readonly value: Catalogue; readonly listedAt: number } | undefined;
   /** How often the tools changed, or may have. */
   toolChanges: number;
+  /** Milliseconds since the epoch. */
+  lastUsed: number;
 }
 
 /** The tools are others now, or may be. */
@@ -45,13 +47,9 @@ export function dropCatalogue(state: LinkState): void {
   state.toolChanges++;
 }
 
-/** Generations begin anew where an attachment was forgotten, by time or by hand: what is known of the old one is none of its successor's. */
-export function linkIdOf({
-  id,
-  generation,
-  createdAt,
-}: Pick<AttachmentRow, "id" | "generation" | "createdAt">): string {
-  return `${id}:${generation}:${createdAt}`;
+/** Names one generation of an attachment. Nothing that is known of it holds for what is later attached under its id. */
+export function linkIdOf({ id, attachKey }: Pick<AttachmentRow, "id" | "attachKey">): string {
+  return `${id}:${attachKey}`;
 }
 
 const MAX_CHARACTERS = 1024;

@@ -49,6 +49,7 @@ export class SurfaceClient {
   readonly #options: SurfaceClientOptions;
   readonly #states = new Map<string, LinkState>();
   readonly #unsubscribe: ReadonlyArray<() => void>;
+  #sweepAt = 64;
 
   constructor(options: SurfaceClientOptions) {
     this.#options = options;
@@ -184,8 +185,12 @@ export class SurfaceClient {
   #stateOf(row: AttachmentRow): LinkState {
     const id = linkIdOf(row);
     const known = this.#states.get(id);
-    if (known !== undefined) return known;
-    const { transport, clientInfo, randomId } = this.#options;
+    const { transport, clientInfo, randomId, now } = this.#options;
+    if (known !== undefined) {
+      known.lastUsed = now();
+      return known;
+    }
+    this.#sweep();
     const link: RelayLink = { id, invitation: row.invitation, client: row.client };
     const session = new McpSession({ transport, link, clientInfo, requestId: randomId });
     const state: LinkState = {
@@ -197,9 +202,19 @@ export class SurfaceClient {
       protection: undefined,
       catalogue: undefined,
       toolChanges: 0,
+      lastUsed: now(),
     };
     this.#states.set(id, state);
     return state;
+  }
+
+  /** Forgets attachments that nobody has used for as long as a store keeps them. Runs rarely, so that it costs nothing per call. */
+  #sweep(): void {
+    if (this.#states.size < this.#sweepAt) return;
+    const oldest = this.#options.now() - limits.attachmentTtlMs;
+    for (const [id, { running, lastUsed }] of this.#states)
+      if (running.size === 0 && lastUsed < oldest) this.#states.delete(id);
+    this.#sweepAt = Math.max(64, this.#states.size * 2);
   }
 
   /** Runs a task with the row as it is once no other worker holds the attachment. */
@@ -236,7 +251,8 @@ export class SurfaceClient {
 
   async #reload(row: AttachmentRow): Promise<AttachmentRow> {
     const current = await this.#options.store.get(row.id);
-    if (current?.generation !== row.generation || current.state !== "attached") {
+    if (current === undefined || linkIdOf(current) !== linkIdOf(row) || current.state !== "attached") {
+      this.forget(row);
       throw new HumanPlusError("attachment_conflict", "the attachment was changed while this call waited for it");
     }
     return current;
@@ -247,7 +263,8 @@ export class SurfaceClient {
     if (state === undefined) return;
     this.forget(row);
     const current = await this.#options.store.get(row.id);
-    if (current?.generation === row.generation && current.state === "attached") await this.#put({ ...current, state });
+    if (current !== undefined && linkIdOf(current) === linkIdOf(row) && current.state === "attached")
+      await this.#put({ ...current, state });
   }
 
   /** The tools as trust admits them, listed when they have to be. Whatever fails here, the call itself was not made. */

@@ -1,5 +1,6 @@
 import { argument, invalidArgument } from "./argument.ts";
-import type { AttachmentRow, AttachmentState } from "./attachment.ts";
+import type { AttachmentRow } from "./attachment.ts";
+import { AttachmentRows } from "./attachment-rows.ts";
 import type { AttachmentStore } from "./attachment-store.ts";
 import { type CallResult, readCallResult } from "./call-result.ts";
 import { admitTools, type Catalogue, listTools } from "./catalogue.ts";
@@ -9,7 +10,7 @@ import { createDeadline, type Deadline } from "./deadline.ts";
 import { HumanPlusError } from "./error.ts";
 import { limits, methods } from "./gen/constants.ts";
 import { safeParseCallToolRequest } from "./gen/parsers.ts";
-import type { CallMeta, ErrorCode, Implementation, JsonObject, Notification } from "./gen/types.ts";
+import type { CallMeta, Implementation, JsonObject, Notification } from "./gen/types.ts";
 import type { CallOptions } from "./human-plus.ts";
 import { dispatchNotification, dropCatalogue, type LinkState, linkIdOf, rememberProposal } from "./link-state.ts";
 import { type McpReply, McpSession } from "./mcp-session.ts";
@@ -35,25 +36,18 @@ interface Limits {
   timeoutMs: number;
 }
 
-/** Codes after which an attachment cannot be used any more. */
-const TERMINAL: Partial<Record<ErrorCode, AttachmentState>> = {
-  attachment_unauthorized: "attachment_unauthorized",
-  surface_unavailable: "surface_unavailable",
-};
-
-/** Timers of the platform take no more, and fire at once when they are asked for more. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** The life of a call: trust, lock, catalogue, pin, exchange, marker, guard. ARCHITECTURE.md walks through it. */
 export class SurfaceClient {
   readonly #options: SurfaceClientOptions;
+  readonly #rows: AttachmentRows;
   readonly #states = new Map<string, LinkState>();
   readonly #unsubscribe: ReadonlyArray<() => void>;
   #sweepAt = 64;
 
   constructor(options: SurfaceClientOptions) {
     this.#options = options;
-    const { transport, events, guard } = options;
+    const { transport, store, now, events, guard } = options;
+    this.#rows = new AttachmentRows({ store, now, onEnded: (row) => this.forget(row) });
     this.#unsubscribe = [
       transport.onNotification((link, notification) => {
         const state = this.#states.get(link.id);
@@ -70,7 +64,11 @@ export class SurfaceClient {
   async tools(row: AttachmentRow, limitsOfCall: Limits): Promise<readonly ToolDefinition[]> {
     assertTrusted(row);
     const deadline = createDeadline(limitsOfCall);
-    return this.#locked(row, deadline, async (current) => (await this.#catalogue(current, deadline)).catalogue.tools);
+    return this.#rows.locked(
+      row,
+      deadline,
+      async (current) => (await this.#catalogue(current, deadline)).catalogue.tools,
+    );
   }
 
   async call(row: AttachmentRow, tool: string, args: JsonObject, options: CallOptions & Limits): Promise<CallResult> {
@@ -80,7 +78,7 @@ export class SurfaceClient {
       throw invalidArgument("args should be an object");
     this.#stateOf(row).protection?.assertFree(tool, args);
     const deadline = createDeadline(options);
-    return this.#locked(row, deadline, async (current) => {
+    return this.#rows.locked(row, deadline, async (current) => {
       this.#stateOf(row).protection?.assertFree(tool, args); // of a turn that began while this call waited
       const { catalogue, row: listed } = await this.#catalogue(current, deadline);
       if (catalogue.find(tool) === undefined) {
@@ -108,7 +106,7 @@ export class SurfaceClient {
   async #withChanges<T>(row: AttachmentRow, limitsOfCall: Limits, use: (report: ChangeReport) => T): Promise<T> {
     assertTrusted(row);
     const deadline = createDeadline(limitsOfCall);
-    return this.#locked(row, deadline, async (current) => use(await this.#changes(current, deadline)));
+    return this.#rows.locked(row, deadline, async (current) => use(await this.#changes(current, deadline)));
   }
 
   async #changes(row: AttachmentRow, deadline: Deadline): Promise<ChangeReport> {
@@ -217,56 +215,6 @@ export class SurfaceClient {
     this.#sweepAt = Math.max(64, this.#states.size * 2);
   }
 
-  /** Runs a task with the row as it is once no other worker holds the attachment. */
-  async #locked<T>(row: AttachmentRow, deadline: Deadline, task: (row: AttachmentRow) => Promise<T>): Promise<T> {
-    const { store } = this.#options;
-    const waiting = new AbortController();
-    const busy = new HumanPlusError("attachment_busy", "another call held the attachment until the time was over");
-    const timer = setTimeout(() => waiting.abort(busy), Math.min(deadline.remainingMs(), MAX_TIMER_MS));
-    const onAbort = () =>
-      waiting.abort(
-        new HumanPlusError("aborted", "the operation was aborted before anything was sent", { outcome: "not_applied" }),
-      );
-    deadline.signal?.addEventListener("abort", onAbort, { once: true });
-    const started = () => {
-      clearTimeout(timer);
-      deadline.signal?.removeEventListener("abort", onAbort);
-    };
-    try {
-      return await store.lock(
-        row.id,
-        async () => {
-          started();
-          return await task(await this.#reload(row));
-        },
-        { signal: waiting.signal },
-      );
-    } catch (error) {
-      await this.#recordTerminal(row, error);
-      throw error;
-    } finally {
-      started();
-    }
-  }
-
-  async #reload(row: AttachmentRow): Promise<AttachmentRow> {
-    const current = await this.#options.store.get(row.id);
-    if (current === undefined || linkIdOf(current) !== linkIdOf(row) || current.state !== "attached") {
-      this.forget(row);
-      throw new HumanPlusError("attachment_conflict", "the attachment was changed while this call waited for it");
-    }
-    return current;
-  }
-
-  async #recordTerminal(row: AttachmentRow, error: unknown): Promise<void> {
-    const state = error instanceof HumanPlusError ? TERMINAL[error.code] : undefined;
-    if (state === undefined) return;
-    this.forget(row);
-    const current = await this.#options.store.get(row.id);
-    if (current !== undefined && linkIdOf(current) === linkIdOf(row) && current.state === "attached")
-      await this.#put({ ...current, state });
-  }
-
   /** The tools as trust admits them, listed when they have to be. Whatever fails here, the call itself was not made. */
   async #catalogue(row: AttachmentRow, deadline: Deadline): Promise<{ catalogue: Catalogue; row: AttachmentRow }> {
     const state = this.#stateOf(row);
@@ -284,7 +232,7 @@ export class SurfaceClient {
       const changeFeed = feedStateOf(row, catalogue);
       if (changeFeed === row.changeFeed) return { catalogue, row };
       const listed = { ...row, changeFeed };
-      await this.#put(listed);
+      await this.#rows.put(listed);
       return { catalogue, row: listed };
     } catch (error) {
       throw notApplied(error);
@@ -347,7 +295,7 @@ export class SurfaceClient {
       row.revision === undefined
         ? {}
         : { conflictDetection: "enforced" as const, evidence: { ...row.evidence, refused } };
-    await this.#put({ ...row, ...enforced, revision: undefined });
+    await this.#rows.put({ ...row, ...enforced, revision: undefined });
     return error;
   }
 
@@ -364,27 +312,11 @@ export class SurfaceClient {
       evidence,
       ...(revision === undefined ? {} : { revision, lastRead: catchesUp ? revision : row.lastRead }),
     };
-    const kept = await this.#put(observed).then(
+    const kept = await this.#rows.put(observed).then(
       () => [],
       () => ["The revision of this result could not be stored, so the next call is not pinned to it."],
     );
     return { row: observed, revision: revision?.marker, notices: [...notices, ...kept] };
-  }
-
-  /**
-   * Writes a row unless the attachment began another generation meanwhile: then nobody needs it any more. What ended the
-   * attachment while a call ran (a detach, a mark, another worker) is not taken back by what the call observed.
-   */
-  async #put(row: AttachmentRow): Promise<void> {
-    const { store, now } = this.#options;
-    const stored = await store.get(row.id);
-    if (stored === undefined || linkIdOf(stored) !== linkIdOf(row)) return;
-    const state = stored.state === "attached" ? row.state : stored.state;
-    try {
-      await store.put({ ...row, state, updatedAt: now() }, row.generation);
-    } catch (error) {
-      if (!(error instanceof HumanPlusError && error.code === "attachment_conflict")) throw error;
-    }
   }
 }
 

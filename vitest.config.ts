@@ -8,7 +8,7 @@ const source = "human-plus-source";
 const root = import.meta.dirname;
 
 /** Packages import each other by name; the condition resolves those names to sources, so no test waits for a build. */
-function project(name: string, directory: string, include: string[]): TestProjectConfiguration {
+function project(name: string, directory: string, include: string[], exclude: string[] = []): TestProjectConfiguration {
   return {
     resolve: { conditions: [source] },
     ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
@@ -16,6 +16,7 @@ function project(name: string, directory: string, include: string[]): TestProjec
       name,
       root: join(root, directory),
       include,
+      exclude: ["**/node_modules/**", ...exclude],
       environment: "node",
       // Tests use relays of this machine, and need not be told so each time.
       execArgv: [`--conditions=${source}`, "--disable-warning=HUMAN_PLUS_UNVERIFIED_EGRESS"],
@@ -37,7 +38,8 @@ function workspaces(parent: string): TestProjectConfiguration[] {
 export default defineConfig({
   test: {
     projects: [
-      project("workspace", ".", ["test/**/*.test.ts"]),
+      // The large hosts are not in the default install: `npm run test:hosts`.
+      project("workspace", ".", ["test/**/*.test.ts"], ["test/hosts/**"]),
       ...workspaces("packages"),
       ...workspaces("tools"),
       ...workspaces("examples"),

@@ -1,1 +1,20 @@
-export {};
+// A live surface as AG-UI events. Web standards only, and no AG-UI package.
+export {
+  type AgUiContentPart,
+  type AgUiContext,
+  type AgUiEvent,
+  type AgUiEventBase,
+  type AgUiEventFields,
+  type AgUiEventOf,
+  type AgUiEventType,
+  type AgUiInterrupt,
+  type AgUiJson,
+  type AgUiMessage,
+  type AgUiPatchOperation,
+  type AgUiResumeEntry,
+  type AgUiRunInput,
+  type AgUiRunOutcome,
+  type AgUiTool,
+  type AgUiToolCall,
+  agUiNames,
+} from "./events.ts";

@@ -18,3 +18,25 @@ export {
   type AgUiToolCall,
   agUiNames,
 } from "./events.ts";
+export { type ObservedSession, observeSession } from "./feed/observe-session.ts";
+export { type OwnedSurface, observeSurface } from "./feed/observe-surface.ts";
+export type {
+  ProposalStanding,
+  SurfaceCall,
+  SurfaceFeed,
+  SurfaceHand,
+  SurfaceOccurrence,
+  SurfaceOccurrenceType,
+  SurfaceParticipant,
+} from "./feed/occurrence.ts";
+export type { ContextDetail } from "./projector/context-entry.ts";
+export type { HandCounts, SurfaceEntry } from "./projector/entry.ts";
+export type { Projected, SurfaceProjection } from "./projector/projection.ts";
+export type { SurfaceActivity } from "./projector/surface-log.ts";
+export {
+  createSurfaceProjector,
+  type OpenStreamOptions,
+  type SurfaceProjector,
+  type SurfaceProjectorOptions,
+} from "./projector/surface-projector.ts";
+export type { SurfaceStream } from "./projector/surface-stream.ts";

@@ -36,6 +36,10 @@ export class RecentMap<K, V> {
     return this.#entries.delete(key);
   }
 
+  keys(): IterableIterator<K> {
+    return this.#entries.keys();
+  }
+
   values(): IterableIterator<V> {
     return this.#entries.values();
   }

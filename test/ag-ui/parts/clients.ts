@@ -39,6 +39,9 @@ interface ClientModule {
     state: unknown;
     pendingInterrupts: AgUiInterrupt[];
     runAgent(parameters: object, subscriber: object): Promise<unknown>;
+    use(...middlewares: unknown[]): unknown;
+    abortRun(): void;
+    clone(): InstanceType<ClientModule["HttpAgent"]>;
   };
   compactEvents(events: unknown[]): unknown[];
 }
@@ -57,6 +60,10 @@ export interface ClientRun {
   readonly fetch?: typeof fetch | undefined;
   /** Interrupts of the run before, as a page would have kept them. */
   readonly pendingInterrupts?: readonly AgUiInterrupt[] | undefined;
+  /** What stands between the agent and the client, the outermost first. */
+  readonly middlewares?: readonly unknown[] | undefined;
+  /** Sees each event as it comes. */
+  readonly onEvent?: ((event: ClientEvent, abort: () => void) => void) | undefined;
 }
 
 /** The console is one for all, so clients take turns. */
@@ -69,7 +76,8 @@ export function runClient(run: ClientRun): Promise<ClientOutcome> {
   return outcome;
 }
 
-async function runNow({ version, url, input, headers, fetch, pendingInterrupts }: ClientRun): Promise<ClientOutcome> {
+async function runNow(run: ClientRun): Promise<ClientOutcome> {
+  const { version, url, input, headers, fetch, pendingInterrupts, middlewares = [], onEvent } = run;
   const { HttpAgent } = moduleOf(version);
   const agent = new HttpAgent({
     url,
@@ -80,6 +88,8 @@ async function runNow({ version, url, input, headers, fetch, pendingInterrupts }
     initialState: structuredClone(input.state ?? {}),
   });
   if (pendingInterrupts !== undefined) agent.pendingInterrupts = [...structuredClone(pendingInterrupts)];
+  agent.use(...middlewares);
+  const abort = () => agent.abortRun();
   const events: ClientEvent[] = [];
   const warnings: string[] = [];
   const restore = listenToConsole(warnings);
@@ -88,7 +98,12 @@ async function runNow({ version, url, input, headers, fetch, pendingInterrupts }
   try {
     await agent.runAgent(
       { runId, tools: tools ?? [], context: context ?? [], forwardedProps: forwardedProps ?? {}, resume },
-      { onEvent: ({ event }: { event: ClientEvent }) => void events.push(structuredClone(event)) },
+      {
+        onEvent({ event }: { event: ClientEvent }) {
+          events.push(structuredClone(event));
+          onEvent?.(event, abort);
+        },
+      },
     );
   } catch (error) {
     rejection = error instanceof Error ? error.message : String(error);

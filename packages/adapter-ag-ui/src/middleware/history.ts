@@ -1,0 +1,72 @@
+import {
+  type AbstractAgent,
+  type BaseEvent,
+  defaultApplyEvents,
+  type Message,
+  type RunAgentInput,
+} from "@ag-ui/client";
+import { from, lastValueFrom, toArray } from "rxjs";
+
+/** What a run left behind: the messages and the state that its client has now. */
+export interface RunOutcome {
+  readonly messages: Message[];
+  readonly state: unknown;
+}
+
+/** Applies events to an input, as the client itself does. */
+export async function applyEvents(input: RunAgentInput, events: readonly BaseEvent[]): Promise<RunOutcome> {
+  const messages = structuredClone(input.messages);
+  // It reads the messages of the agent, and nothing else of it.
+  const agent = { messages } as unknown as AbstractAgent;
+  const mutations = await lastValueFrom(defaultApplyEvents(input, from([...events]), agent, []).pipe(toArray()));
+  const last = <K extends "messages" | "state">(key: K) =>
+    mutations.findLast((mutation) => mutation[key] !== undefined);
+  return { messages: last("messages")?.messages ?? messages, state: last("state")?.state ?? input.state };
+}
+
+/** The answer to a call. */
+export interface ToolAnswer {
+  readonly toolCallId: string;
+  readonly messageId: string;
+  readonly content: string;
+}
+
+/** Puts answers where providers want them: directly behind the assistant's message, in the order of its calls. */
+export function placeAnswers(messages: readonly Message[], answers: readonly ToolAnswer[]): Message[] {
+  const left = new Map(answers.map((answer) => [answer.toolCallId, answer]));
+  const placed: Message[] = [];
+  let waiting: ToolAnswer[] = [];
+  const flush = () => {
+    for (const { toolCallId, messageId, content } of waiting)
+      placed.push({ id: messageId, role: "tool", toolCallId, content } as Message);
+    waiting = [];
+  };
+  for (const message of messages) {
+    if (message.role !== "tool") flush();
+    placed.push(message);
+    if (message.role !== "assistant") continue;
+    for (const { id } of message.toolCalls ?? []) {
+      const answer = left.get(id);
+      if (answer === undefined) continue;
+      left.delete(id);
+      waiting.push(answer);
+    }
+  }
+  flush();
+  return placed;
+}
+
+/** A call in a history that has no answer there. */
+export interface HistoricCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: string;
+}
+
+export function unansweredCalls(messages: readonly Message[]): HistoricCall[] {
+  const answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])));
+  return messages
+    .flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []))
+    .filter(({ id }) => !answered.has(id))
+    .map(({ id, function: { name, arguments: args } }) => ({ id, name, args }));
+}

@@ -147,29 +147,27 @@ export async function settle(
   { threadId, options, settleTimeoutMs, signal, now, onError }: SettleOptions,
 ): Promise<string> {
   const { proposalId, tool, expiresAt } = pending;
+  if (pending.ended !== undefined) return endText(pending.ended);
+  if (expiresAt !== undefined && now() >= expiresAt) return unheard.expired;
+  if (entry === undefined) return unheard.open;
+  const answer = entry.status === "resolved" ? readAnswer(entry.payload) : undefined;
+  const { approved, reason } = answer ?? { approved: false, reason: undefined };
+  let delivered = true;
   try {
-    const ended = () => (pending.ended === undefined ? undefined : endText(pending.ended));
-    const known = ended();
-    if (known !== undefined) return known;
-    if (expiresAt !== undefined && now() >= expiresAt) return unheard.expired;
-    if (entry === undefined) return unheard.open;
-    const answer = entry.status === "resolved" ? readAnswer(entry.payload) : undefined;
-    const { approved, reason } = answer ?? { approved: false, reason: undefined };
-    if (options.decide !== undefined) {
-      try {
-        const state = await options.decide({ proposalId, tool, threadId, approved, reason, signal });
-        if (state !== undefined && Object.hasOwn(endWords, state))
-          return ended() ?? endText({ state, reason: undefined });
-      } catch (error) {
-        onError(error);
-        return ended() ?? unheard.undelivered;
-      }
-    }
-    await newsOf(pending, settleTimeoutMs, signal);
-    return ended() ?? (approved ? unheard.approved : unheard.denied);
-  } finally {
-    pending.release();
+    const state = await options.decide?.({ proposalId, tool, threadId, approved, reason, signal });
+    if (isEnd(state)) return endText(pending.ended ?? { state, reason: undefined });
+  } catch (error) {
+    onError(error);
+    delivered = false;
   }
+  await newsOf(pending, settleTimeoutMs, signal);
+  if (pending.ended !== undefined) return endText(pending.ended);
+  if (!delivered) return unheard.undelivered;
+  return approved ? unheard.approved : unheard.denied;
+}
+
+function isEnd(state: ProposalEnd | undefined): state is ProposalEnd {
+  return state !== undefined && Object.hasOwn(endWords, state);
 }
 
 function endText({ state, reason }: { state: ProposalEnd; reason: string | undefined }): string {

@@ -45,7 +45,7 @@ export async function takeProposal(
     release: () => undefined,
   };
   // On the desk before anything is awaited: its end may come at once.
-  memory.pending.set(id, pending);
+  memory.wait(pending);
   try {
     const release = await session.watch();
     const timer = setTimeout(release, Math.min(expiresInMs ?? MAX_HOLD_MS, MAX_HOLD_MS) + 5_000);

@@ -46,7 +46,7 @@ export async function resumeProposals(
   for (const pending of settled) {
     const entry = entries.get(pending.interrupt.id);
     const how = await settle(pending, entry, { threadId, options, settleTimeoutMs, signal, now, onError });
-    memory.remember(pending.call, settledText(pending, how));
+    memory.settled(pending, settledText(pending, how));
   }
   return { input: legacy?.input ?? input, open };
 }

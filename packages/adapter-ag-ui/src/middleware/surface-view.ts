@@ -52,13 +52,8 @@ function createView(session: SurfaceSession, { projector: options, maxThreads }:
   const threads = new RecentMap<string, ThreadMemory>(maxThreads, (memory) => memory.close());
   const stop = observed.observe((occurrence) => {
     if (occurrence.type !== "proposal" || occurrence.standing === "proposed") return;
-    for (const { pending } of threads.values()) {
-      for (const proposal of pending.values()) {
-        if (proposal.proposalId !== occurrence.proposalId) continue;
-        proposal.ended = { state: occurrence.standing, reason: occurrence.reason };
-        proposal.onEnd?.();
-      }
-    }
+    const { standing: state, reason, proposalId } = occurrence;
+    for (const memory of threads.values()) memory.ended(proposalId, { state, reason });
   });
   return {
     session: observed,

@@ -16,7 +16,10 @@ const MAX_PENDING = 32;
 export class ThreadMemory {
   readonly #answers = new Map<string, string>();
   readonly #running = new Map<string, Promise<string>>();
-  readonly pending = new RecentMap<string, PendingProposal>(MAX_PENDING, ({ release }) => release());
+  /** Proposals that wait for a person, by interrupt. */
+  readonly pending = new RecentMap<string, PendingProposal>(MAX_PENDING, (proposal) => this.#drop(proposal));
+  /** Proposals whose end is news: those that wait, and those that a run is just settling. */
+  readonly #listening = new Set<PendingProposal>();
   #characters = 0;
 
   /**
@@ -54,9 +57,33 @@ export class ThreadMemory {
     }
   }
 
+  wait(proposal: PendingProposal): void {
+    this.#listening.add(proposal);
+    this.pending.set(proposal.interrupt.id, proposal);
+  }
+
+  /** A proposal is settled: its end is no news any more. */
+  settled(proposal: PendingProposal, answer: string): void {
+    this.#drop(proposal);
+    this.remember(proposal.call, answer);
+  }
+
+  ended(proposalId: string | undefined, end: NonNullable<PendingProposal["ended"]>): void {
+    for (const proposal of this.#listening) {
+      if (proposal.proposalId !== proposalId) continue;
+      proposal.ended = end;
+      proposal.onEnd?.();
+    }
+  }
+
   /** Lets go of everything that is held open. */
   close(): void {
-    for (const { release } of this.pending.values()) release();
+    for (const proposal of this.#listening) this.#drop(proposal);
+  }
+
+  #drop(proposal: PendingProposal): void {
+    this.#listening.delete(proposal);
+    proposal.release();
   }
 
   #forget(key: string): void {

@@ -67,6 +67,11 @@ export interface OperationOptions {
   timeoutMs?: number | undefined;
 }
 
+export interface ListToolsOptions extends OperationOptions {
+  /** Ask the surface, whatever was listed before. @default false */
+  fresh?: boolean | undefined;
+}
+
 /** One step of a running call. `message` is the surface's text, framed as data. */
 export interface CallProgress {
   readonly progress: number;
@@ -79,6 +84,8 @@ export interface CallOptions extends OperationOptions {
   onProgress?: ((progress: CallProgress) => void) | undefined;
   /** End the call with `human_took_control` when a person acts on the surface while it runs. @default false */
   yieldToPerson?: boolean | undefined;
+  /** `ToolDefinition.digest()` of what the caller was shown: a tool that is defined otherwise by now is not called. @default none */
+  digest?: string | undefined;
 }
 
 /** Where an attachment stands. */
@@ -103,10 +110,10 @@ export interface HumanPlus {
   /** A view bound to one attachment. Looks nothing up. */
   session(owner: string, id: string): SurfaceSession;
   /** The tools that trust admits. @throws `trust_undeclared`, `tool_definition_changed`, `catalogue_refused` and what a transport throws */
-  tools(owner: string, id: string, options?: OperationOptions): Promise<readonly ToolDefinition[]>;
+  tools(owner: string, id: string, options?: ListToolsOptions): Promise<readonly ToolDefinition[]>;
   /**
    * Calls a tool, pinned to the revision that was last read. Calls of one attachment run one after another.
-   * @throws `tool_refused`, `surface_changed_under_you`, `surface_error`, `result_refused` and what `tools` throws
+   * @throws `tool_refused`, `tool_definition_changed`, `surface_changed_under_you`, `surface_error`, `result_refused` and what `tools` throws
    */
   call(owner: string, id: string, tool: string, args?: JsonObject, options?: CallOptions): Promise<CallResult>;
   /** Asks what changed since this agent last read the surface. A surface without a feed gives `answered: false`. */
@@ -213,7 +220,8 @@ export function createHumanPlus({
       return humanPlus.session(owner, id);
     },
     session: (owner, id) => createSurfaceSession(humanPlus, owner, id),
-    tools: async (owner, id, options) => client.tools(await usable(owner, id), limitsOf(options)),
+    tools: async (owner, id, options = {}) =>
+      client.tools(await usable(owner, id), { ...options, ...limitsOf(options) }),
     call: async (owner, id, tool, args = {}, options = {}) =>
       client.call(await usable(owner, id), tool, args, { ...options, ...limitsOf(options) }),
     changesSince: async (owner, id, options) => client.changesSince(await usable(owner, id), limitsOf(options)),

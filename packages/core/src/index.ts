@@ -29,6 +29,7 @@ export {
   createHumanPlus,
   type HumanPlus,
   type HumanPlusOptions,
+  type ListToolsOptions,
   type OperationOptions,
 } from "./human-plus.ts";
 export { Invitation, type InvitationFields, type ShareLinkOptions } from "./invitation.ts";

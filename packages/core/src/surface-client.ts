@@ -11,7 +11,7 @@ import { HumanPlusError } from "./error.ts";
 import { limits, methods } from "./gen/constants.ts";
 import { safeParseCallToolRequest } from "./gen/parsers.ts";
 import type { CallMeta, Implementation, JsonObject, Notification } from "./gen/types.ts";
-import type { CallOptions } from "./human-plus.ts";
+import type { CallOptions, ListToolsOptions } from "./human-plus.ts";
 import { dispatchNotification, dropCatalogue, type LinkState, linkIdOf, rememberProposal } from "./link-state.ts";
 import { type McpReply, McpSession } from "./mcp-session.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
@@ -61,14 +61,13 @@ export class SurfaceClient {
     ];
   }
 
-  async tools(row: AttachmentRow, limitsOfCall: Limits): Promise<readonly ToolDefinition[]> {
+  async tools(row: AttachmentRow, options: ListToolsOptions & Limits): Promise<readonly ToolDefinition[]> {
     assertTrusted(row);
-    const deadline = createDeadline(limitsOfCall);
-    return this.#rows.locked(
-      row,
-      deadline,
-      async (current) => (await this.#catalogue(current, deadline)).catalogue.tools,
-    );
+    const deadline = createDeadline(options);
+    return this.#rows.locked(row, deadline, async (current) => {
+      if (options.fresh === true) this.#stateOf(current).catalogue = undefined;
+      return (await this.#catalogue(current, deadline)).catalogue.tools;
+    });
   }
 
   async call(row: AttachmentRow, tool: string, args: JsonObject, options: CallOptions & Limits): Promise<CallResult> {
@@ -81,8 +80,13 @@ export class SurfaceClient {
     return this.#rows.locked(row, deadline, async (current) => {
       this.#stateOf(row).protection?.assertFree(tool, args); // of a turn that began while this call waited
       const { catalogue, row: listed } = await this.#catalogue(current, deadline);
-      if (catalogue.find(tool) === undefined) {
+      const offered = catalogue.find(tool);
+      if (offered === undefined) {
         throw new HumanPlusError("tool_refused", `the surface does not offer a tool ${tool} that this agent may call`);
+      }
+      if (options.digest !== undefined && (await offered.digest()) !== options.digest) {
+        const message = `the surface defines ${tool} otherwise by now; it was not called`;
+        throw new HumanPlusError("tool_definition_changed", message);
       }
       assertRevisionAvailable(listed);
       const source = sourceOf(listed, tool);

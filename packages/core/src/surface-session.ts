@@ -3,7 +3,7 @@ import type { CallResult } from "./call-result.ts";
 import type { ChangeFeedReport, ChangeReport } from "./change-feed.ts";
 import type { ConflictDetectionReport } from "./conflict-detection.ts";
 import type { JsonObject } from "./gen/types.ts";
-import type { AttachmentStatus, CallOptions, HumanPlus, OperationOptions } from "./human-plus.ts";
+import type { AttachmentStatus, CallOptions, HumanPlus, ListToolsOptions, OperationOptions } from "./human-plus.ts";
 import type { SurfaceEventListener, SurfaceEventName } from "./surface-events.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import type { Turn, TurnOptions } from "./turn.ts";
@@ -12,7 +12,7 @@ import type { Turn, TurnOptions } from "./turn.ts";
 export interface SurfaceSession {
   /** The attachment's id: keep it with the owner to find the attachment again. */
   readonly id: string;
-  tools(options?: OperationOptions): Promise<readonly ToolDefinition[]>;
+  tools(options?: ListToolsOptions): Promise<readonly ToolDefinition[]>;
   call(tool: string, args?: JsonObject, options?: CallOptions): Promise<CallResult>;
   changesSince(options?: OperationOptions): Promise<ChangeReport>;
   announce(activity: AnnounceOptions): Promise<void>;

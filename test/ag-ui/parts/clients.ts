@@ -25,6 +25,14 @@ export interface ClientEvent {
   readonly [key: string]: unknown;
 }
 
+/** How a client gives a run up. */
+export interface RunningAgent {
+  /** Closes the agent's own request. */
+  abortRun(): void;
+  /** Lets go of the run, and of everything in it. */
+  detachActiveRun(): Promise<void>;
+}
+
 /** As much of `@ag-ui/client` as all versions have under the same names. Their types are nominal, so this is by structure. */
 interface ClientModule {
   HttpAgent: new (config: {
@@ -40,9 +48,7 @@ interface ClientModule {
     pendingInterrupts: AgUiInterrupt[];
     runAgent(parameters: object, subscriber: object): Promise<unknown>;
     use(...middlewares: unknown[]): unknown;
-    abortRun(): void;
-    clone(): InstanceType<ClientModule["HttpAgent"]>;
-  };
+  } & RunningAgent;
   compactEvents(events: unknown[]): unknown[];
 }
 
@@ -63,7 +69,7 @@ export interface ClientRun {
   /** What stands between the agent and the client, the outermost first. */
   readonly middlewares?: readonly unknown[] | undefined;
   /** Sees each event as it comes. */
-  readonly onEvent?: ((event: ClientEvent, abort: () => void) => void) | undefined;
+  readonly onEvent?: ((event: ClientEvent, agent: RunningAgent) => void) | undefined;
 }
 
 /** The console is one for all, so clients take turns. */
@@ -89,7 +95,6 @@ async function runNow(run: ClientRun): Promise<ClientOutcome> {
   });
   if (pendingInterrupts !== undefined) agent.pendingInterrupts = [...structuredClone(pendingInterrupts)];
   agent.use(...middlewares);
-  const abort = () => agent.abortRun();
   const events: ClientEvent[] = [];
   const warnings: string[] = [];
   const restore = listenToConsole(warnings);
@@ -101,7 +106,7 @@ async function runNow(run: ClientRun): Promise<ClientOutcome> {
       {
         onEvent({ event }: { event: ClientEvent }) {
           events.push(structuredClone(event));
-          onEvent?.(event, abort);
+          onEvent?.(event, agent);
         },
       },
     );

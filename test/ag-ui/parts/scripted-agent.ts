@@ -4,7 +4,7 @@ import { type RunningServer, serve } from "./serve.ts";
 
 /** What an agent does in its run number `turn`, having seen the input. Its start and end are added, unless it says `raw`. */
 export type Script = (input: AgUiRunInput, turn: number) => ScriptedTurn | Promise<ScriptedTurn>;
-export type ScriptedTurn = readonly object[] | { readonly raw: readonly object[] };
+export type ScriptedTurn = readonly object[] | { readonly raw: readonly object[]; readonly stays?: boolean };
 
 /** An agent behind a real socket, whose model is a script. */
 export interface ScriptedAgent extends RunningServer {
@@ -34,7 +34,7 @@ export async function startScriptedAgent(script: Script): Promise<ScriptedAgent>
         ? said.raw
         : [{ type: "RUN_STARTED", threadId, runId }, ...said, { type: "RUN_FINISHED", threadId, runId }];
     for (const event of events) response.write(`data: ${JSON.stringify(event)}\n\n`);
-    response.end();
+    if (!("raw" in said && said.stays === true)) response.end();
   });
   return { ...server, inputs, left };
 }

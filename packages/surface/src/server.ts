@@ -227,14 +227,20 @@ export function createServer(parts: ServerParts): (send: (text: string) => void)
       send(JSON.stringify(frame));
     }
 
-    function reply(id: RequestId, reply: Reply): void {
-      const text = JSON.stringify({ jsonrpc: jsonRpcVersion, id, ...reply });
-      if (utf8Length(text) <= limits.frameBytes) {
-        send(text);
-        return;
+    function reply({ id, method, params }: Request, reply: Reply): void {
+      let why = "The result is larger than a relay carries.";
+      try {
+        const text = JSON.stringify({ jsonrpc: jsonRpcVersion, id, ...reply });
+        if (utf8Length(text) <= limits.frameBytes) {
+          send(text);
+          return;
+        }
+      } catch (error) {
+        why = "The result cannot be written as JSON.";
+        parts.onError(error, String(params?.["name"] ?? method));
       }
       const _meta = "result" in reply ? reply.result["_meta"] : undefined;
-      const content = "The result is larger than a relay carries. What the call wrote, if anything, stays written.";
+      const content = `${why} What the call wrote, if anything, stays written.`;
       send(
         JSON.stringify({ jsonrpc: jsonRpcVersion, id, result: { ...toContent({ content, isError: true }), _meta } }),
       );
@@ -272,10 +278,10 @@ export function createServer(parts: ServerParts): (send: (text: string) => void)
         if (isNotification(frame)) receiveNotification(frame);
         if (!isRequest(frame)) return;
         answer(frame, text, notify).then(
-          (result) => result && reply(frame.id, result),
+          (result) => result && reply(frame, result),
           (error) => {
             parts.onError(error, frame.method);
-            reply(frame.id, refusal(rpcErrorCodes.internalError, "The surface failed."));
+            reply(frame, refusal(rpcErrorCodes.internalError, "The surface failed."));
           },
         );
       },

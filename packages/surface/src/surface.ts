@@ -20,6 +20,7 @@ import { createObservable, type Observable } from "./observable.ts";
 import { createPresence, type Participant } from "./presence.ts";
 import { createProposals, type PendingProposal } from "./proposals.ts";
 import { randomText } from "./random.ts";
+import { report } from "./report.ts";
 import { createServer, type SurfaceChannel } from "./server.ts";
 import type { CommitOptions, ToolOptions } from "./tool.ts";
 import { createToolList, FEED_TOOL } from "./tool-list.ts";
@@ -94,7 +95,11 @@ export interface SurfaceOptions {
   proposalTtlMs?: number | undefined;
   /** Agents are told at most this often that a person acts, in milliseconds. @default 250 */
   activityIntervalMs?: number | undefined;
-  /** A handler failed with something else than a ToolError, or changed state outside a commit. @default reportError */
+  /**
+   * A handler failed with something else than a ToolError, gave what is no JSON, or changed state outside a commit.
+   *
+   * @default reportError, or console.error where there is none
+   */
   onError?: ((error: unknown, tool: string) => void) | undefined;
   /** The time in milliseconds since 1970. @default Date.now */
   now?: (() => number) | undefined;
@@ -147,7 +152,7 @@ export function createSurface({
   participantTtlMs = 300_000,
   proposalTtlMs = 300_000,
   activityIntervalMs = 250,
-  onError = (error) => reportError(error),
+  onError: hearError = report,
   now = Date.now,
 }: SurfaceOptions): Surface {
   if (!isSurfaceId(id)) throw new TypeError("the id of a surface is text of 1 to 128 characters");
@@ -159,6 +164,17 @@ export function createSurface({
   /** When agents may be told again that a person acts; waiting if they have to be. */
   let activity = { allowedAt: 0, waiting: false };
   let listChanged = false;
+
+  /** Whoever hears of an error and throws keeps no answer from an agent, and no edit from a person. */
+  function onError(error: unknown, tool: string): void {
+    try {
+      hearError(error, tool);
+    } catch (failure) {
+      queueMicrotask(() => {
+        throw failure;
+      });
+    }
+  }
 
   const observable = createObservable<SurfaceSnapshot>(() => ({
     participants: presence.list(),

@@ -5,7 +5,7 @@ import {
   parseListToolsResult,
   safeParseInitializeResult,
 } from "@human-plus/core/protocol";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createSurface } from "../src/index.ts";
 import { createBoard } from "./board.ts";
 import { feedOf, joinLocally, refusalOf, textOf } from "./local-agent.ts";
@@ -95,6 +95,61 @@ describe("the server", () => {
     expect(answer.result?.["isError"]).toBe(true);
     expect(textOf(answer)).toContain("larger than a relay carries");
     expect(answer.result?.["_meta"]).toHaveProperty("revision");
+  });
+
+  test.each([
+    ["a bigint", () => ({ n: 1n })],
+    [
+      "a cycle",
+      () => {
+        const cycle: Record<string, unknown> = {};
+        return Object.assign(cycle, { cycle });
+      },
+    ],
+  ])("answers a result that is no JSON (%s), and says that the call may have written", async (_, data) => {
+    const errors: unknown[][] = [];
+    const { surface } = createBoard({ onError: (...heard) => void errors.push(heard) });
+    surface.tool({
+      name: "odd",
+      touches: ["a"],
+      handler(_args, call) {
+        call.commit({ handle: "a", kind: "updated" }, () => undefined);
+        return { content: "done", structuredContent: data() as JsonObject };
+      },
+    });
+    const answer = await joinLocally(surface).call("odd");
+    expect(answer.result).toMatchObject({ isError: true, _meta: { revision: surface.revision() } });
+    expect(textOf(answer)).toMatch(/cannot be written as JSON.*stays written/);
+    expect(errors).toEqual([[expect.any(TypeError), "odd"]]);
+  });
+
+  test("answers where nobody asked to hear what its tools fail with: the console does", async () => {
+    const said = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const surface = createSurface({ id: "s", application: "test" });
+    surface.tool({
+      name: "fail",
+      handler() {
+        throw new Error("mine");
+      },
+    });
+    expect(textOf(await joinLocally(surface).call("fail"))).toBe("The tool failed.");
+    expect(said).toHaveBeenCalledWith(expect.objectContaining({ message: "mine" }), "fail");
+    said.mockRestore();
+  });
+
+  test("answers although whoever hears of its errors fails, and lets people edit", async () => {
+    const thrown = new Promise((resolve) => process.once("uncaughtException", resolve));
+    let state = 0;
+    const { surface } = createBoard({
+      fingerprint: () => state,
+      onError() {
+        throw new Error("a broken log");
+      },
+    });
+    state++;
+    surface.commit({ handle: "a", kind: "updated" }, () => state++);
+    expect(String(await thrown)).toContain("a broken log");
+    expect(feedOf(await joinLocally(surface).call("changes_since")).rows).toEqual(["a updated human"]);
   });
 
   test("runs no more calls at a time than it may", async () => {

@@ -51,6 +51,8 @@ export function runCall({ tool, args, meta, signal, log, markers, writer, answer
   /** Of another life of the surface: the caller has read nothing of this one. */
   const base = meta.revision === undefined ? start : (pin?.base ?? -1);
   const commits: number[] = [];
+  /** Later commits that the caller knows: those of its pin, and its own. */
+  const seen = new Set(pin?.seen);
   let touches: Touches = "all";
   let draft: Draft | undefined;
   let settled = false;
@@ -59,7 +61,7 @@ export function runCall({ tool, args, meta, signal, log, markers, writer, answer
     touches,
     base,
     seenIsChecked: true,
-    isSeen: ({ seq }: Commit) => commits.includes(seq) || (pin?.seen.includes(seq) ?? false),
+    isSeen: ({ seq }: Commit) => seen.has(seq),
     refuse: ({ found, complete }: Conflict) =>
       new StalePinError(
         found.map(({ commit, change }) => rowFor(participantId, commit, change)),
@@ -68,6 +70,11 @@ export function runCall({ tool, args, meta, signal, log, markers, writer, answer
   });
   /** An unpinned call writes over anything, but a proposal of it must not write over what came later. */
   const guarded = meta.revision === undefined ? undefined : guard;
+
+  function wrote(seq: number): void {
+    commits.push(seq);
+    seen.add(seq);
+  }
 
   function assertWriting(): void {
     signal.throwIfAborted();
@@ -93,14 +100,14 @@ export function runCall({ tool, args, meta, signal, log, markers, writer, answer
     commit(changes, apply, { undo } = {}) {
       assertWriting();
       const { commit, value } = writer.write({ changes, apply, hand, undo, guard: guarded?.() });
-      commits.push(commit.seq);
+      wrote(commit.seq);
       return value;
     },
     undo() {
       assertWriting();
       const isMine = (of: Hand) => participantId !== undefined && of.type === "agent" && of.id === participantId;
       const outcome = undoLatest(log, writer, isMine, hand);
-      if (outcome.undone) commits.push(log.head);
+      if (outcome.undone) wrote(log.head);
       return outcome;
     },
   };

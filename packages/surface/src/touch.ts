@@ -53,7 +53,7 @@ export function findConflict(
     if (!isSeen(commit) && found.size < MAX_FOUND) found.set(change, commit);
   };
   const follow = (newest: Trace | undefined, endsAtSeen: boolean, counts: (change: Change) => boolean = () => true) => {
-    for (let at = newest; at !== undefined && at.commit.seq > base; at = at.older) {
+    for (let at = newest; at !== undefined && at.commit.seq > base && found.size < MAX_FOUND; at = at.older) {
       if (endsAtSeen && isSeen(at.commit)) return;
       if (counts(at.change)) add(at.commit, at.change);
     }
@@ -64,14 +64,22 @@ export function findConflict(
       for (const change of commit?.changes ?? []) add(commit as Commit, change);
     }
   } else {
+    // What agents name may repeat itself: each history is followed once.
+    const own = new Set<string>();
+    const around = new Set<string>();
+    const inside = new Set<string>();
     for (const touch of touches) {
       const { handle, contents } = typeof touch === "string" ? { handle: touch, contents: false } : touch;
       assertHandle(handle);
-      follow(log.newest("self", handle), seenIsChecked);
-      if (contents) follow(log.newest("inside", handle), false);
-      for (const container of containers(handle))
-        follow(log.newest("self", container), seenIsChecked, ({ kind }) => kind === "moved" || kind === "deleted");
+      if (contents) inside.add(handle);
+      if (own.has(handle)) continue;
+      own.add(handle);
+      for (const container of containers(handle)) around.add(container);
     }
+    for (const handle of own) follow(log.newest("self", handle), seenIsChecked);
+    for (const handle of inside) follow(log.newest("inside", handle), false);
+    for (const container of around)
+      follow(log.newest("self", container), seenIsChecked, ({ kind }) => kind === "moved" || kind === "deleted");
   }
   const complete = base >= log.forgotten && found.size < MAX_FOUND;
   if (complete && found.size === 0) return undefined;

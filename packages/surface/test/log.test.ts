@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createChangeLog } from "../src/change-log.ts";
 import { createMarkers, extendReading } from "../src/marker.ts";
+import { findConflict } from "../src/touch.ts";
 
 const nobody = { hand: { type: "human" } as const, undo: undefined };
 
@@ -34,6 +35,25 @@ describe("the change log", () => {
       log.append({ ...nobody, changes: [{ handle: `h${index % 1_000}`, kind: "updated" }] }, () => []);
     expect(log.newest("self", "h7")?.commit.seq).toBe(99_008);
     expect(log.newest("self", "h7")?.older?.commit.seq).toBe(98_008);
+  });
+});
+
+describe("what stands against a write", () => {
+  test("is looked for once in each history, however often a call names it and however much is in it", () => {
+    const log = createChangeLog(10_000);
+    for (let index = 0; index < 500; index++)
+      log.append({ ...nobody, changes: [{ handle: index % 2 === 0 ? "frame" : "card", kind: "moved" }] }, (handle) =>
+        handle === "card" ? ["frame"] : [],
+      );
+    let asked = 0;
+    const isSeen = () => ++asked > 0;
+    const touches = Array.from({ length: 1_000 }, (_, index) => ({
+      handle: index % 3 === 0 ? "card" : `new ${index}`,
+      contents: true,
+    }));
+    const view = { touches, base: 0, isSeen, seenIsChecked: false };
+    expect(findConflict(log, view, () => ["frame"])).toBeUndefined();
+    expect(asked).toBe(500);
   });
 });
 

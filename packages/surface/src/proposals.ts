@@ -1,5 +1,6 @@
 import type { ProposalOutcome, ProposalState } from "@human-plus/core/protocol";
 import type { Change } from "./change.ts";
+import { ToolError } from "./tool-error.ts";
 
 /** A write that waits for a person. */
 export interface Proposal {
@@ -25,13 +26,18 @@ export interface PendingProposal {
 }
 
 export interface Proposals {
-  /** @param write applies it, and returns false if its pin no longer holds */
+  /**
+   * @param write applies it, and returns false if its pin no longer holds
+   * @throws ToolError when too many wait already
+   */
   add(proposal: Omit<Proposal, "id" | "expiresAt">, write: () => boolean): Proposal;
   list(): PendingProposal[];
   age(time: number): number;
 }
 
 export interface ProposalsOptions {
+  /** How many may wait at a time. */
+  readonly max: number;
   readonly ttlMs: number;
   readonly now: () => number;
   readonly createId: () => string;
@@ -44,8 +50,10 @@ export interface ProposalsOptions {
 const MAX_REASON = 1_024;
 
 export function createProposals(options: ProposalsOptions): Proposals {
-  const { ttlMs, now, createId, assertHost, onChange, onEnd } = options;
+  const { max, ttlMs, now, createId, assertHost, onChange, onEnd } = options;
   const pending = new Map<string, PendingProposal>();
+  /** What is being written: whoever hears of the commit must not decide it again. */
+  const writing = new Set<Proposal>();
   /** How the ended ones ended, for whoever still holds one. */
   const ended = new WeakMap<Proposal, ProposalState>();
 
@@ -60,28 +68,48 @@ export function createProposals(options: ProposalsOptions): Proposals {
   /** Ends it unless it has ended already. */
   function decide(proposal: Proposal, how: () => ProposalState): ProposalState {
     assertHost();
+    if (writing.has(proposal)) throw new Error("this proposal is being accepted");
     if (now() >= proposal.expiresAt && !ended.has(proposal)) end(proposal, "expired");
     return ended.get(proposal) ?? how();
   }
 
+  function accept(proposal: Proposal, write: () => boolean): ProposalState {
+    writing.add(proposal);
+    let state: ProposalState;
+    try {
+      state = write() ? "accepted" : "stale";
+    } catch (error) {
+      writing.delete(proposal);
+      onChange();
+      throw error;
+    }
+    writing.delete(proposal);
+    return end(proposal, state);
+  }
+
   return {
     add(parts, write) {
+      if (pending.size >= max)
+        throw new ToolError("Too many proposals wait for a person already. Nothing was proposed; try again later.");
       const proposal: Proposal = { ...parts, id: createId(), expiresAt: now() + ttlMs };
       pending.set(proposal.id, {
         proposal,
-        accept: () => decide(proposal, () => end(proposal, write() ? "accepted" : "stale")),
+        accept: () => decide(proposal, () => accept(proposal, write)),
         reject: (reason) => decide(proposal, () => end(proposal, "rejected", reason)),
       });
       onChange();
       return proposal;
     },
-    list: () => [...pending.values()],
+    list: () => [...pending.values()].filter(({ proposal }) => !writing.has(proposal)),
     age(time) {
-      for (const { proposal } of pending.values()) {
-        if (proposal.expiresAt > time) return proposal.expiresAt; // they expire in the order in which they came
-        end(proposal, "expired");
-      }
-      return Number.POSITIVE_INFINITY;
+      const waiting = [...pending.values()]
+        .map(({ proposal }) => proposal)
+        .filter((proposal) => !writing.has(proposal));
+      const old = waiting.filter(({ expiresAt }) => expiresAt <= time);
+      // All leave before anybody hears of the first: whoever hears of one comes here again.
+      for (const { id } of old) pending.delete(id);
+      for (const proposal of old) if (!ended.has(proposal)) end(proposal, "expired");
+      return waiting[old.length]?.expiresAt ?? Number.POSITIVE_INFINITY; // they expire in the order in which they came
     },
   };
 }

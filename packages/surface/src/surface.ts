@@ -91,6 +91,8 @@ export interface SurfaceOptions {
   activityTtlMs?: number | undefined;
   /** How long a participant that does nothing is shown, in milliseconds. @default 300_000 */
   participantTtlMs?: number | undefined;
+  /** Proposals that wait for a person at a time; one more is answered as too many. @default 100 */
+  maxProposals?: number | undefined;
   /** How long a proposal waits for a person, in milliseconds. @default 300_000 */
   proposalTtlMs?: number | undefined;
   /** Agents are told at most this often that a person acts, in milliseconds. @default 250 */
@@ -150,6 +152,7 @@ export function createSurface({
   maxParticipants = 100,
   activityTtlMs = 30_000,
   participantTtlMs = 300_000,
+  maxProposals = 100,
   proposalTtlMs = 300_000,
   activityIntervalMs = 250,
   onError: hearError = report,
@@ -203,6 +206,7 @@ export function createSurface({
     },
   });
   const proposals = createProposals({
+    max: maxProposals,
     ttlMs: proposalTtlMs,
     now,
     createId: () => randomText(16),

@@ -2,7 +2,7 @@ import type { JsonObject } from "@human-plus/core/protocol";
 import { methods, parseProposalOutcome, parseResultMeta } from "@human-plus/core/protocol";
 import { describe, expect, test } from "vitest";
 import { type Board, createBoard } from "./board.ts";
-import { feedOf, joinLocally, refusalOf, revisionOf } from "./local-agent.ts";
+import { feedOf, joinLocally, refusalOf, revisionOf, textOf } from "./local-agent.ts";
 
 async function propose(board: Board, options: { pinned: boolean } = { pinned: true }) {
   const agent = joinLocally(board.surface, "tidy");
@@ -75,6 +75,55 @@ describe("a staged tool", () => {
     expect(await outcome()).toEqual({ id: receipt.id, state: "expired" });
     expect(pending.accept()).toBe("expired");
     expect(board.cards.get("a")?.title).toBe("A");
+  });
+
+  test("are bounded: one more is not made, and its agent learns that", async () => {
+    const board = createBoard({ maxProposals: 1 });
+    const { agent, pending } = await propose(board);
+    const suggest = () => agent.call("suggest", { card: "b", title: "Other" });
+    const refused = await suggest();
+    expect(refused.result).toMatchObject({ isError: true });
+    expect(textOf(refused)).toMatch(/Nothing was proposed/);
+    pending.reject();
+    expect((await suggest()).result).toMatchObject({ isError: false });
+  });
+
+  test("expire by the thousand at once", async () => {
+    let time = 0;
+    const board = createBoard({ maxProposals: 5_000, proposalTtlMs: 1_000, now: () => time });
+    const agent = joinLocally(board.surface);
+    for (let index = 0; index < 5_000; index++) await agent.call("suggest", { card: `c${index}`, title: "T" });
+    time = 1_000;
+    board.rename("b", "Mine");
+    expect(board.surface.getSnapshot().proposals).toEqual([]);
+    expect(agent.notifications.filter(({ method }) => method === methods.proposal)).toHaveLength(5_000);
+    expect(board.errors).toEqual([]);
+  });
+
+  test("is accepted once by whoever accepts all that waits whenever something changes", async () => {
+    const board = createBoard();
+    const agent = joinLocally(board.surface, "tidy");
+    const states: unknown[] = [];
+    board.surface.subscribe(() => {
+      for (const { accept } of board.surface.getSnapshot().proposals) states.push(accept());
+    });
+    await agent.call("suggest", { card: "a", title: "Better" });
+    expect(states).toEqual(["accepted"]);
+    expect(await agent.notified(methods.proposal)).toMatchObject({ state: "accepted" });
+    expect(feedOf(await agent.call("changes_since")).rows).toEqual(["a updated agent"]);
+  });
+
+  test("waits on when it cannot be written, and can be decided again", async () => {
+    const board = createBoard();
+    const { pending } = await propose(board);
+    const set = board.cards.set.bind(board.cards);
+    board.cards.set = () => {
+      throw new Error("full");
+    };
+    expect(() => pending.accept()).toThrow("full");
+    expect(board.surface.getSnapshot().proposals).toEqual([pending]);
+    board.cards.set = set;
+    expect(pending.accept()).toBe("accepted");
   });
 
   test("cannot be accepted by a tool", async () => {

@@ -48,6 +48,7 @@ interface ClientModule {
     pendingInterrupts: AgUiInterrupt[];
     runAgent(parameters: object, subscriber: object): Promise<unknown>;
     use(...middlewares: unknown[]): unknown;
+    clone(): InstanceType<ClientModule["HttpAgent"]>;
   } & RunningAgent;
   compactEvents(events: unknown[]): unknown[];
 }

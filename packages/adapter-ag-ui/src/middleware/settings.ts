@@ -1,6 +1,6 @@
 import type { HandlesOf, SurfaceSession, ToolDefinition } from "@human-plus/core";
 import { describeValue, invalidArgument, requireInteger, requireMatch } from "../argument.ts";
-import type { SurfaceProjectorOptions } from "../projector/surface-projector.ts";
+import { createSurfaceProjector, type SurfaceProjectorOptions } from "../projector/surface-projector.ts";
 import type { ProposalOptions } from "./proposal-desk.ts";
 
 /** Which run asks for a surface. */
@@ -130,6 +130,9 @@ export function readSettings({
     throw invalidArgument("protect needs handlesOf: which handles a call works on");
   if (proposals !== "report" && (typeof proposals !== "object" || proposals === null))
     throw invalidArgument(`proposals should be "report" or options, is ${describeValue(proposals)}`);
+  const shown: SurfaceSettings["feed"] = { contextDetail: "changes", ...(feed === false ? {} : feed), name, now };
+  // Says now what is wrong with its options, and not in the first run.
+  createSurfaceProjector({ ...shown, surface: { observe: () => () => undefined } }).close();
   const interrupting = proposals === "report" ? undefined : proposals;
   const settleTimeoutMs = interrupting?.settleTimeoutMs ?? 5_000;
   requireInteger("proposals.settleTimeoutMs", settleTimeoutMs, { min: 0, max: 60_000 });
@@ -138,7 +141,7 @@ export function readSettings({
     name,
     admits: admitting(tools),
     context,
-    feed: { contextDetail: "changes", ...(feed === false ? {} : feed), name, now },
+    feed: shown,
     shows: feed !== false,
     proposals: interrupting,
     settleTimeoutMs,

@@ -1,4 +1,4 @@
-import type { CallResult, JsonObject, SurfaceSession } from "@human-plus/core";
+import type { CallResult, JsonObject, SurfaceSession, ToolDefinition } from "@human-plus/core";
 import { failureText, resultText, texts } from "./call-text.ts";
 import type { SurfaceFault, SurfaceSettings } from "./settings.ts";
 import type { CallIdentity, ThreadMemory } from "./thread-memory.ts";
@@ -32,7 +32,9 @@ export class SurfaceCalls {
     });
   }
 
-  async make(call: CallIdentity, tool: string): Promise<CallOutcome> {
+  /** @param definition as the model was shown it: one that is another by now is not called */
+  async make(call: CallIdentity, definition: ToolDefinition): Promise<CallOutcome> {
+    const tool = definition.name;
     let proposal: CallOutcome["proposal"];
     const text = await this.#options.memory.once(call, async () => {
       const args = parseObject(call.args);
@@ -40,7 +42,8 @@ export class SurfaceCalls {
       const { session, settings, signal, onError } = this.#options;
       const { yieldToPerson, callTimeoutMs: timeoutMs } = settings;
       try {
-        const result = await session.call(tool, args, { signal, timeoutMs, yieldToPerson });
+        const digest = await definition.digest();
+        const result = await session.call(tool, args, { signal, timeoutMs, yieldToPerson, digest });
         if (result.proposal !== undefined) proposal = { receipt: result.proposal, args };
         return this.#withNews(resultText(result));
       } catch (error) {

@@ -1,4 +1,5 @@
 import type { BaseEvent, RunAgentInput } from "@ag-ui/client";
+import type { ToolDefinition } from "@human-plus/core";
 import type { Observable, Subscriber, Subscription } from "rxjs";
 import { texts } from "./call-text.ts";
 import { applyEvents, placeAnswers, type ToolAnswer } from "./history.ts";
@@ -172,7 +173,7 @@ export class SurfaceRun {
       const end = await this.#inside(input, events);
       if (signal.aborted) return;
       const open = events.unanswered();
-      const own = open.filter(({ name }) => offer.names.has(name));
+      const own = open.filter(({ name }) => offer.offered.has(name));
       if (end.type !== "finished") {
         for (const call of own) this.#output.answer(this.#answerTo({ call, content: texts.runFailed }));
         return this.#fail(end, events);
@@ -181,12 +182,12 @@ export class SurfaceRun {
       const answers: ToolAnswer[] = [];
       const waiting: PendingProposal[] = [];
       for (const call of own) {
-        const tool = offer.names.get(call.name) as string;
+        const definition = offer.offered.get(call.name) as ToolDefinition;
         const { text, proposal }: CallOutcome = spent
           ? { text: texts.budget(settings.maxIterations), proposal: undefined }
-          : await calls.make(call, tool);
+          : await calls.make(call, definition);
         if (proposal !== undefined && settings.proposals !== undefined) {
-          waiting.push(await this.#propose({ call, tool, text, proposal }, view, memory));
+          waiting.push(await this.#propose({ call, tool: definition.name, text, proposal }, view, memory));
           if (signal.aborted) return;
           continue;
         }
@@ -222,7 +223,7 @@ export class SurfaceRun {
   }
 
   /** Closes what the agent left open, and says that the run failed. */
-  #fail(end: Exclude<InnerEnd, { type: "finished" }> | InnerEnd, events: InnerEvents): void {
+  #fail(end: InnerEnd, events: InnerEvents): void {
     for (const event of events.closing()) this.#output.pass(event);
     if (end.type === "truncated")
       this.#output.fail({ message: "The agent's stream ended before its run did.", code: "INCOMPLETE_STREAM" });

@@ -5,8 +5,8 @@ import type { JsonObject, ToolDefinition } from "@human-plus/core";
 export interface ToolOffer {
   /** What the run's input gets. */
   readonly tools: readonly Tool[];
-  /** The surface's name of a tool, by the name that the run knows it by. */
-  readonly names: ReadonlyMap<string, string>;
+  /** What the run was shown, by the name that it knows it by. */
+  readonly offered: ReadonlyMap<string, ToolDefinition>;
   /** Tools that were left out, and why. */
   readonly leftOut: ReadonlyArray<{ readonly tool: string; readonly why: string }>;
 }
@@ -30,7 +30,7 @@ export function offerTools(
 ): ToolOffer {
   const { prefix, admits, maxTools, maxToolBytes } = options;
   const used = new Set(taken.map(({ name }) => name));
-  const names = new Map<string, string>();
+  const shown = new Map<string, ToolDefinition>();
   const tools: Tool[] = [];
   const leftOut: Array<{ tool: string; why: string }> = [];
   for (const definition of definitions.filter(admits)) {
@@ -46,11 +46,11 @@ export function offerTools(
       leftOut.push({ tool, why: `its definition has ${bytes} bytes, over ${maxToolBytes}` });
     else {
       used.add(offered.name);
-      names.set(offered.name, tool);
+      shown.set(offered.name, definition);
       tools.push(offered);
     }
   }
-  return { tools, names, leftOut };
+  return { tools, offered: shown, leftOut };
 }
 
 function freeName(wanted: string, used: ReadonlySet<string>): string {

@@ -63,11 +63,8 @@ export type PrismEvent = Envelope &
   (
     | { readonly type: "agent_started" | "agent_finished" | "run_limit_exceeded" }
     | { readonly type: "event_subscriber_overflow" }
-    | {
-        readonly type: "agent_suspended" | "agent_denied";
-        readonly version: number;
-        readonly interruption: PrismInterruption;
-      }
+    | { readonly type: "agent_suspended"; readonly version: number; readonly interruption: PrismInterruption }
+    | { readonly type: "agent_denied"; readonly version: number; readonly interruption: PrismInterruption }
     | { readonly type: "agent_resumed"; readonly version: number }
     | { readonly type: "turn_started" | "turn_finished"; readonly turn: number }
     | { readonly type: "message_started" | "message_finished"; readonly message: PrismMessage }
@@ -89,4 +86,4 @@ export type PrismEvent = Envelope &
 
 export type PrismEventType = PrismEvent["type"];
 
-export type PrismEventOf<T extends PrismEventType> = Extract<PrismEvent, { type: T }>;
+export type PrismEventOf<T extends PrismEventType> = PrismEvent & { readonly type: T };

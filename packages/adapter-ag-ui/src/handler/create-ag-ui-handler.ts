@@ -1,0 +1,30 @@
+import { AgUiServer } from "./ag-ui-server.ts";
+import type { AgentCapabilities } from "./capabilities.ts";
+import type { AgUiHandlerOptions } from "./handler-options.ts";
+
+/** Answers requests of AG-UI clients of every version. */
+export interface AgUiHandler {
+  (request: Request): Promise<Response>;
+  /** What the agent says of itself. */
+  readonly capabilities: AgentCapabilities;
+  /**
+   * Ends every stream with one `RUN_ERROR`, and answers 503 from then on.
+   *
+   * @param options How long readers have to take what is left, in milliseconds. @default 5_000
+   */
+  close(options?: { readonly graceMs?: number | undefined }): Promise<void>;
+}
+
+/**
+ * A handler of requests as `@ag-ui/client` makes them: `Request` in, `Response` out, on any server. Whatever a run does, its
+ * stream begins with `RUN_STARTED`, is in order, and has exactly one terminal event.
+ *
+ * @throws HumanPlusError `invalid_argument` that names the option
+ */
+export function createAgUiHandler<A, P = string>(options: AgUiHandlerOptions<A, P>): AgUiHandler {
+  const server = new AgUiServer(options);
+  return Object.assign((request: Request) => server.answer(request), {
+    capabilities: server.capabilities,
+    close: (closing: { readonly graceMs?: number | undefined } = {}) => server.close(closing),
+  });
+}

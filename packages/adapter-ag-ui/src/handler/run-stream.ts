@@ -1,0 +1,266 @@
+import { HumanPlusError } from "@human-plus/core";
+import type { AgUiEvent, AgUiInterrupt } from "../events.ts";
+import type { Projection } from "../projection.ts";
+import { isObject } from "./bounded-json.ts";
+import type { LooseEvent } from "./event-fields.ts";
+import type { FrameCodec } from "./frame-codec.ts";
+import { FrameStream } from "./frame-stream.ts";
+import type { Limits } from "./limits.ts";
+import { parsePrismEvent } from "./parse-prism-event.ts";
+import type { PrismEventOf } from "./prism-events.ts";
+import { PrismMapper } from "./prism-mapper.ts";
+import { ProjectionLegs } from "./projection-legs.ts";
+import { AgUiRefusal, type FailureName } from "./refusal.ts";
+import { RunEdge, type RunEdgeParts } from "./run-edge.ts";
+import type { TurnPosition } from "./turn-mapper.ts";
+
+/** Something that a run says: an event of AG-UI or of Prism. */
+export interface RunStep {
+  readonly event: unknown;
+  /** Put into `metadata` under `humanplus`. */
+  readonly mark?: ((position: TurnPosition, index: number) => Readonly<Record<string, string>>) | undefined;
+  /** A suspension that lies in the past: nobody is asked. */
+  readonly isPast?: boolean | undefined;
+}
+
+export interface RunStreamParts extends Omit<RunEdgeParts, "send" | "onFault"> {
+  readonly limits: Limits;
+  readonly codec: FrameCodec;
+  readonly pingMs: number;
+  readonly projection: Projection;
+  readonly position?: TurnPosition | undefined;
+  /** Begins the run. It is to stop when the signal aborts. */
+  readonly open: (signal: AbortSignal) => Promise<AsyncIterable<RunStep>> | AsyncIterable<RunStep>;
+  /** Says what a person is asked, once a run of Prism waits; awaited before anybody sees it. */
+  readonly onSuspended: (event: PrismEventOf<"agent_suspended">) => Promise<readonly AgUiInterrupt[]>;
+  /** What ends a stream of which the run said no end. @default the run is incomplete */
+  readonly atEnd?: ((edge: RunEdge) => void) | undefined;
+  /** How a run fails that threw before it said anything. @default RUN */
+  readonly earlyFailure?: FailureName | undefined;
+  readonly onProblem: (message: string, cause?: unknown) => void;
+}
+
+/** How long a run that ended may take to wind up, in milliseconds. */
+const WIND_UP_MS = 5_000;
+
+/** One run as a body: drives it as fast as its reader reads, and ends it once. */
+export class RunStream {
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Everything was read, or nobody reads any more. */
+  readonly done: Promise<void>;
+  readonly #parts: RunStreamParts;
+  readonly #frames: FrameStream;
+  readonly #edge: RunEdge;
+  readonly #legs: ProjectionLegs;
+  readonly #mapper: PrismMapper;
+  readonly #abort = new AbortController();
+  /** The run is over, and what drove it was let go. */
+  readonly ended: Promise<void>;
+  #resolveEnded: () => void = () => undefined;
+  /** Ends what the run waits for. */
+  #onStop: () => void = () => undefined;
+  #hasSpoken = false;
+  #mark: Readonly<Record<string, string>> | undefined;
+
+  constructor(parts: RunStreamParts) {
+    const { codec, limits, onProblem } = parts;
+    this.#parts = parts;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    this.#frames = new FrameStream({
+      codec,
+      maxQueuedEvents: limits.maxQueuedEvents,
+      pingMs: parts.pingMs,
+      stallTimeoutMs: limits.stallTimeoutMs,
+      onStall: () => this.stop("STALLED", "The reader is too slow"),
+      onCancel: () => this.stop("CANCELLED", "The client went away"),
+    });
+    this.body = this.#frames.body;
+    this.done = this.#frames.done;
+    const onFault = (fault: string) => onProblem(fault);
+    this.#edge = new RunEdge({ ...parts, send: (event, text) => this.#send(event, text), onFault });
+    this.#mapper = new PrismMapper({ ...parts, onFault });
+    this.#legs = new ProjectionLegs({
+      projection: parts.projection,
+      run: { threadId: parts.threadId, runId: parts.runId, state: parts.state },
+      room: () => this.#frames.room(),
+      accept: (event) => {
+        if (!this.#edge.isEnded) this.#edge.acceptBeside(event);
+        this.#checkEnd();
+      },
+      onProblem,
+    });
+  }
+
+  /** Ends the run from outside: what drives it is aborted, and the client gets one terminal event. */
+  stop(name: FailureName, message: string): void {
+    this.#edge.fail(name, message);
+    this.#abort.abort(new Error(message));
+    this.#frames.end();
+    this.#legs.close();
+    this.#onStop();
+    this.#resolveEnded();
+  }
+
+  start(): void {
+    this.#edge.start();
+    this.#legs.open();
+    this.#drive().catch((error: unknown) => {
+      this.#parts.onProblem("the stream failed", error);
+      this.stop("EVENT", "The stream failed");
+    });
+  }
+
+  async #drive(): Promise<void> {
+    let iterator: AsyncIterator<RunStep> | undefined;
+    try {
+      await this.#legs.take();
+      const opening = Promise.resolve(this.#parts.open(this.#abort.signal));
+      const source = await this.#unlessStopped(opening);
+      if (source === undefined) {
+        opening.then(
+          (late) => leave(late[Symbol.asyncIterator]()),
+          () => undefined,
+        );
+        return;
+      }
+      iterator = source[Symbol.asyncIterator]();
+      await this.#consume(iterator);
+    } catch (error) {
+      await this.#fail(error);
+    } finally {
+      this.#legs.close();
+      this.#frames.end();
+      this.#resolveEnded();
+      if (iterator !== undefined) leave(iterator);
+    }
+  }
+
+  async #consume(iterator: AsyncIterator<RunStep>): Promise<void> {
+    for (;;) {
+      const next = await this.#unlessStopped(iterator.next());
+      if (next === undefined) return;
+      if (next.done === true) break;
+      this.#hasSpoken = true;
+      await this.#take(next.value);
+      if (this.#edge.isEnded) {
+        if (!this.#abort.signal.aborted) await windUp(iterator);
+        return;
+      }
+      const room = this.#frames.room();
+      if (room !== undefined) await this.#unlessStopped(room);
+    }
+    await this.#legs.take();
+    if (this.#parts.atEnd !== undefined) this.#parts.atEnd(this.#edge);
+    else if (this.#mapper.isOverLimit) this.#edge.fail("LIMIT", "The run exceeded a limit of its own");
+    else if (this.#edge.sawStart) this.#edge.fail("INCOMPLETE", "The run ended without saying how");
+    else this.#edge.finish();
+  }
+
+  async #take({ event, mark, isPast = false }: RunStep): Promise<void> {
+    // Types of Prism are in lower case, those of AG-UI are not.
+    const isPrism = isObject(event) && typeof event["type"] === "string" && /^[a-z]/.test(event["type"]);
+    if (!isPrism) {
+      await this.#accept(event as LooseEvent, mark?.(this.#mapper.position, 0));
+      return;
+    }
+    const read = "source" in event && isObject(event["source"]) ? (event as never) : parsePrismEvent(event);
+    await this.#takePrism(read, mark, isPast);
+  }
+
+  async #takePrism(event: ReturnType<typeof parsePrismEvent>, mark: RunStep["mark"], isPast: boolean): Promise<void> {
+    this.#edge.expectsEnd();
+    const events: LooseEvent[] = await this.#mapper.map(event);
+    if (event.type === "agent_suspended" && !isPast) {
+      const interrupts = await this.#parts.onSuspended(event);
+      events.push({ type: "RUN_FINISHED", outcome: { type: "interrupt", interrupts } });
+    }
+    if (events.length === 0 && mark !== undefined)
+      events.push({ type: "CUSTOM", name: "humanplus.cursor", value: null });
+    for (const [index, each] of events.entries()) await this.#accept(each, mark?.(this.#mapper.position, index));
+  }
+
+  async #accept(event: LooseEvent, mark: Readonly<Record<string, string>> | undefined): Promise<void> {
+    const isTerminal = event?.type === "RUN_FINISHED" || event?.type === "RUN_ERROR";
+    if (isTerminal) await this.#legs.take();
+    this.#mark = mark;
+    this.#edge.accept(event);
+    this.#mark = undefined;
+    if (!isTerminal) this.#checkEnd();
+    else this.#frames.end();
+  }
+
+  /** The edge ended by itself: something was broken, or over a limit. */
+  #checkEnd(): void {
+    if (!this.#edge.isEnded) return;
+    this.#frames.end();
+    this.#abort.abort(new Error("The run was ended"));
+  }
+
+  #send(event: AgUiEvent, text: string): void {
+    const { codec } = this.#parts;
+    const mark = this.#mark;
+    if (mark === undefined) this.#frames.push(codec.frame(event, text));
+    else {
+      const marked = { ...event, metadata: { ...event.metadata, humanplus: mark } };
+      this.#frames.push(codec.frame(marked, JSON.stringify(marked)));
+    }
+    this.#legs.saw(event);
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    if (this.#edge.isEnded) return;
+    const { earlyFailure = "RUN", onProblem } = this.#parts;
+    onProblem("the run failed", error);
+    await this.#legs.take();
+    if (error instanceof AgUiRefusal) this.#edge.fail("RUN", error.message, error.code);
+    else if (error instanceof HumanPlusError)
+      this.#edge.fail(
+        "RUN",
+        `The run failed: ${error.code}, ${outcomes[error.outcome]}`,
+        `HUMAN_PLUS_${error.code.toUpperCase()}`,
+      );
+    else this.#edge.fail(this.#hasSpoken ? "RUN" : earlyFailure, "The run failed");
+  }
+
+  /** Waits, but not for longer than anybody listens. */
+  #unlessStopped<T>(promise: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#onStop = () => resolve(undefined);
+      promise.then(resolve, reject); // once it was stopped, nobody hears of this
+      if (this.#abort.signal.aborted) resolve(undefined);
+    });
+  }
+}
+
+const outcomes = {
+  not_applied: "nothing was applied",
+  applied: "its call was applied",
+  unknown: "it is not known whether its call was applied",
+} as const;
+
+/** Lets a run that said its end go on to it. */
+async function windUp(iterator: AsyncIterator<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), WIND_UP_MS);
+    (timer as { unref?: () => void }).unref?.();
+  });
+  try {
+    for (;;) {
+      const step = iterator.next();
+      step.catch(() => undefined);
+      const next = await Promise.race([step, late]);
+      if (next === undefined || next.done === true) return;
+    }
+  } catch {
+    // It said already how it ended.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function leave(iterator: AsyncIterator<unknown>): void {
+  Promise.resolve(iterator.return?.()).catch(() => undefined);
+}

@@ -17,7 +17,7 @@ export interface JoinPageOptions {
 
 const PAUSE_MS = 1_200;
 
-/** Joins a page that runs already: lines up what no person has touched, and leaves a card with its name. */
+/** Joins a page that runs already: lines up what nobody else has touched, and leaves a card with its name. */
 export async function joinPage({ shareLink, name, color, transcript, signal }: JoinPageOptions): Promise<void> {
   await using agent = await joinCanvas({ shareLink, participant: { name, color } });
   const { session } = agent;

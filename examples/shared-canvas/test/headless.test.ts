@@ -32,9 +32,12 @@ test.skipIf(needsChromium !== "")(
     expect(code, output).toBe(0);
     for (const line of [
       "the page lists Tidy among the participants",
+      "You      drag Museums away, between two turns",
+      "Tidy     leaves Museums alone: a person moved it",
+      "without a refusal before",
       "You      drag Budget away, with the mouse",
       "is refused (surface_changed_under_you): nothing was written to Budget",
-      "learns: Budget was moved by a person",
+      "leaves Budget alone: a person moved it",
       "the dragged card lies where the person put it",
       "the agent went on around them",
       "and not one byte: no initialize, no tools/list",

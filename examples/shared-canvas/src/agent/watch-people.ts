@@ -1,4 +1,5 @@
 import type { SurfaceSession } from "@human-plus/core";
+import { whatWasDone } from "./begin-turn.ts";
 
 export interface WatchOptions {
   session: SurfaceSession;
@@ -7,8 +8,6 @@ export interface WatchOptions {
   /** Ends it. */
   signal: AbortSignal;
 }
-
-const VERBS = { created: "added", updated: "edited", deleted: "deleted", moved: "moved", unknown: "changed" } as const;
 
 /** Stays on the canvas without touching it, and says what people do. Settles when it is stopped. */
 export async function watchPeople({ session, say, signal }: WatchOptions): Promise<void> {
@@ -22,8 +21,7 @@ export async function watchPeople({ session, say, signal }: WatchOptions): Promi
         wake = resolve;
       });
       const { changes } = await session.changesSince({ signal });
-      for (const { handle, kind, actor, label = handle } of changes)
-        if (actor === "human") say(`${VERBS[kind]} ${label}`);
+      for (const change of changes) if (change.actor === "human") say(whatWasDone(change));
       await acted;
     }
   } finally {

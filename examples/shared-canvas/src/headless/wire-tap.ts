@@ -11,6 +11,8 @@ export interface WireTap extends AsyncDisposable {
   sent(): string;
   /** Requests sent so far, as `METHOD /path` without the query, and JSON-RPC methods in their bodies. */
   requests(): readonly string[];
+  /** Handles of the cards that calls of a tool named so far. */
+  handlesIn(tool: string): readonly string[];
 }
 
 /** Opens a tap on loopback. Both ways pass through unchanged. */
@@ -40,6 +42,10 @@ export async function startWireTap(shareLink: string): Promise<WireTap> {
     requests() {
       const found = sent().matchAll(/^(GET|POST|DELETE) (\/[^ ?]*)|"method":"([^"]+)"/gm);
       return [...found].map(([, verb, path, method]) => method ?? `${verb} ${path}`);
+    },
+    handlesIn(tool) {
+      const found = sent().matchAll(/"name":"(\w+)","arguments":\{"handle":"([^"]+)"/g);
+      return [...found].flatMap(([, name, handle]) => (name === tool && handle !== undefined ? [handle] : []));
     },
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));

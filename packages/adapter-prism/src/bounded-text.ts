@@ -23,7 +23,8 @@ export function boundText(text: string, maxBytes: number): string {
   const shortened = join(stretches);
   // Without room even for the frames, words of core alone are left: a frame that does not end would swallow what follows.
   if (utf8Bytes(shortened) <= maxBytes) return shortened;
-  return cut(stretches[0]?.isFramed === false ? stretches[0].text : "", maxBytes);
+  const [before = ""] = text.split(/^<surface-data /m, 1);
+  return cut(before.trimEnd(), maxBytes);
 }
 
 /** Cuts at a number of bytes, never inside a character, and says so. */

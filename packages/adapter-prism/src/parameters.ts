@@ -51,7 +51,7 @@ const schema: Rule = (value, depth) => {
   return isRecord(value) ? cleanSchema(value, depth) : undefined;
 };
 const schemas: Rule = (value, depth) => {
-  if (!Array.isArray(value) || value.length === 0) return undefined;
+  if (!Array.isArray(value) || value.length === 0 || depth >= MAX_DEPTH) return undefined;
   return value.map((item) => schema(item, depth + 1) ?? {});
 };
 const names: Rule = (value) => (Array.isArray(value) ? [...new Set(value.filter(isPropertyName))].sort() : undefined);

@@ -1,7 +1,7 @@
 import { startRelay } from "@human-plus/relay";
 import { createInvitation, toShareLink } from "@human-plus/surface";
 import { bundlePage } from "./page-bundle.ts";
-import { startPageServer } from "./page-server.ts";
+import { type Site, startPageServer } from "./page-server.ts";
 
 /** A relay and a page, both on loopback. */
 export interface DemoHost extends AsyncDisposable {
@@ -16,6 +16,8 @@ export interface DemoHost extends AsyncDisposable {
 export interface DemoHostOptions {
   /** Port of the page; `0` takes a free one. */
   port: number;
+  /** Makes what is served. @default the page of the canvas */
+  site?: ((host: { readonly pageUrl: string; readonly shareLink: string }) => Promise<Site>) | undefined;
 }
 
 /**
@@ -25,7 +27,10 @@ export interface DemoHostOptions {
 const SURFACE_ID = "surface";
 
 /** Starts both. @throws Error with the system's code if the port is taken */
-export async function startDemoHost({ port }: DemoHostOptions): Promise<DemoHost> {
+export async function startDemoHost({
+  port,
+  site = async () => ({ files: await bundlePage() }),
+}: DemoHostOptions): Promise<DemoHost> {
   const page = await startPageServer(port);
   try {
     const relay = await startRelay({ cors: [new URL(page.url).origin] });
@@ -34,10 +39,11 @@ export async function startDemoHost({ port }: DemoHostOptions): Promise<DemoHost
       surfaceId: SURFACE_ID,
       application: "shared-canvas",
     });
-    page.serve({ files: await bundlePage(), invitation });
+    const shareLink = toShareLink(invitation);
+    page.serve({ ...(await site({ pageUrl: page.url, shareLink })), invitation });
     return {
       pageUrl: page.url,
-      shareLink: toShareLink(invitation),
+      shareLink,
       pageConnected: page.connected,
       async [Symbol.asyncDispose]() {
         await page.close();

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { build } from "esbuild";
 
 /** One file of the page, ready to be sent. */
@@ -11,9 +11,28 @@ export interface PageFile {
 /** The files of the page by path, with the script bundled from its sources, in memory. */
 export async function bundlePage(): Promise<ReadonlyMap<string, PageFile>> {
   const directory = join(import.meta.dirname, "page");
-  const read = (name: string) => readFile(join(directory, name), "utf8");
+  return new Map([
+    ["/", await readPageFile(join(directory, "index.html"))],
+    ["/page.css", await readPageFile(join(directory, "page.css"))],
+    ["/icon.svg", await readPageFile(join(directory, "icon.svg"))],
+    ["/page.js", await bundleScript(join(directory, "main.ts"))],
+  ]);
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+export async function readPageFile(path: string): Promise<PageFile> {
+  return { type: types[extname(path)] ?? "text/plain; charset=utf-8", body: await readFile(path, "utf8") };
+}
+
+/** A script with everything it imports, from sources. */
+export async function bundleScript(entryPoint: string): Promise<PageFile> {
   const bundled = await build({
-    entryPoints: [join(directory, "main.ts")],
+    entryPoints: [entryPoint],
     bundle: true,
     write: false,
     format: "esm",
@@ -23,10 +42,5 @@ export async function bundlePage(): Promise<ReadonlyMap<string, PageFile>> {
     conditions: ["human-plus-source"],
     logLevel: "silent",
   });
-  return new Map([
-    ["/", { type: "text/html; charset=utf-8", body: await read("index.html") }],
-    ["/page.css", { type: "text/css; charset=utf-8", body: await read("page.css") }],
-    ["/icon.svg", { type: "image/svg+xml", body: await read("icon.svg") }],
-    ["/page.js", { type: "text/javascript; charset=utf-8", body: bundled.outputFiles[0]?.text ?? "" }],
-  ]);
+  return { type: "text/javascript; charset=utf-8", body: bundled.outputFiles[0]?.text ?? "" };
 }

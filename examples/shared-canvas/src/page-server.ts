@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { PageFile } from "./page-bundle.ts";
 
@@ -11,8 +11,16 @@ export interface PageServer {
   close(): Promise<void>;
 }
 
-interface ServedPage {
+/** What is served besides the invitation. */
+export interface Site {
   readonly files: ReadonlyMap<string, PageFile>;
+  /** Whoever answers by itself, by path. @default nobody */
+  readonly routes?: ReadonlyMap<string, RequestListener> | undefined;
+  /** Its pages may be in frames of each other. @default false */
+  readonly framed?: boolean | undefined;
+}
+
+interface ServedPage extends Site {
   /** What the page needs to be a surface: handed to pages of this origin only. */
   readonly invitation: { readonly relayBaseUrl: string };
 }
@@ -27,7 +35,10 @@ export async function startPageServer(port: number): Promise<PageServer> {
       send(response, { status: 403, body: "Forbidden" });
       return;
     }
-    send(response, answer(request, page, setConnected), new URL(page.invitation.relayBaseUrl).origin);
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    const route = page.routes?.get(pathname);
+    if (route === undefined) send(response, answer(request, pathname, page, setConnected), page);
+    else route(request, response);
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -54,8 +65,7 @@ interface Answer {
   readonly type?: string;
 }
 
-function answer({ url = "/", method }: IncomingMessage, page: ServedPage, onConnected: () => void): Answer {
-  const { pathname } = new URL(url, "http://localhost");
+function answer({ method }: IncomingMessage, pathname: string, page: ServedPage, onConnected: () => void): Answer {
   if (pathname === "/connected" && method === "POST") {
     onConnected();
     return { status: 204, body: "" };
@@ -73,8 +83,9 @@ function found(file: PageFile | undefined): Answer | undefined {
 function send(
   response: ServerResponse,
   { status, body, type = "text/plain; charset=utf-8" }: Answer,
-  relay = "",
+  page?: ServedPage,
 ): void {
+  const relay = page === undefined ? "" : new URL(page.invitation.relayBaseUrl).origin;
   response.writeHead(status, {
     "content-type": type,
     "content-security-policy": [
@@ -82,7 +93,7 @@ function send(
       `connect-src 'self' ${relay}`.trim(),
       "base-uri 'none'",
       "form-action 'none'",
-      "frame-ancestors 'none'",
+      `frame-ancestors '${page?.framed === true ? "self" : "none"}'`,
     ].join("; "),
     "cache-control": "no-store",
     "cross-origin-resource-policy": "same-origin",

@@ -1,4 +1,4 @@
-import { connectSurface, createSurface, type SurfaceConnection, toShareLink } from "@human-plus/surface";
+import { connectSurface, createSurface, type Surface, type SurfaceConnection, toShareLink } from "@human-plus/surface";
 import { createCanvas } from "./canvas.ts";
 import { createCanvasStore } from "./canvas-store.ts";
 import { offerCanvasTools } from "./canvas-tools.ts";
@@ -17,7 +17,8 @@ import { showSidePanel } from "./side-panel.ts";
 const invitation = await (await fetch("/invitation.json")).json();
 const store = createCanvasStore(savedCards(sessionStorage) ?? firstCards);
 keepCards(store, sessionStorage);
-const surface = createSurface({
+/** Exported for pages that add to this one. */
+export const surface: Surface = createSurface({
   id: invitation.surfaceId,
   application: invitation.application,
   instructions:
@@ -58,7 +59,7 @@ showShareLink(toShareLink(invitation), {
 });
 
 // One tab is the surface. Another one would answer the same agents with a canvas of its own.
-await navigator.locks.request("shared-canvas", { ifAvailable: true }, async (lock) => {
+void navigator.locks.request("shared-canvas", { ifAvailable: true }, async (lock) => {
   if (lock === null) return setText(byId("connection"), "This canvas is open in another tab");
   const connection = connectSurface(surface, invitation);
   showConnection(connection);

@@ -11,7 +11,7 @@ export type ProjectedActivity =
 
 /** What a projection may say in one run, from `RUN_STARTED` to the terminal event. A `SurfaceStream` is one. */
 export interface ProjectionLeg {
-  /** What is due. Called after `RUN_STARTED`, after `onReady`, after each event of the run, and before the terminal event. */
+  /** What is due. Called after `RUN_STARTED`, after `onReady`, and before the terminal event. */
   take(): Awaitable<readonly AgUiEvent[]>;
   /** Hears each event that somebody else put into the stream. */
   saw?: ((event: AgUiEvent) => void) | undefined;
@@ -23,6 +23,8 @@ export interface ProjectionLeg {
 export interface ProjectionRun {
   readonly threadId: string;
   readonly runId: string;
+  /** What the client has: `messages` of the input. */
+  readonly messages: readonly AgUiMessage[];
   /** Shared state as the client has it: `state` of the input. */
   readonly state?: unknown;
   /** Tells that there is something to `take()`. */

@@ -1,9 +1,9 @@
 import type { AgUiEvent } from "../events.ts";
-import type { Projection, ProjectionLeg } from "../projection.ts";
+import type { Projection, ProjectionLeg, ProjectionRun } from "../projection.ts";
 
 export interface ProjectionLegsParts {
   readonly projection: Projection;
-  readonly run: { readonly threadId: string; readonly runId: string; readonly state?: unknown };
+  readonly run: Omit<ProjectionRun, "onReady">;
   /** Resolves once the reader keeps up. */
   readonly room: () => Promise<void> | undefined;
   readonly accept: (event: AgUiEvent) => void;

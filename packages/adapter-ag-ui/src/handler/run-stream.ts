@@ -83,7 +83,7 @@ export class RunStream {
     this.#mapper = new PrismMapper({ ...parts, onFault });
     this.#legs = new ProjectionLegs({
       projection: parts.projection,
-      run: { threadId: parts.threadId, runId: parts.runId, state: parts.state },
+      run: { threadId: parts.threadId, runId: parts.runId, messages: parts.messages, state: parts.state },
       room: () => this.#frames.room(),
       accept: (event) => {
         if (!this.#edge.isEnded) this.#edge.acceptBeside(event);

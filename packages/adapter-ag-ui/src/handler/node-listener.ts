@@ -1,0 +1,116 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** How long a reader may take for what is left of an answer that is over, in milliseconds, before its connection is given up. */
+const LINGER_MS = 30_000;
+
+export interface NodeListenerOptions {
+  /** Where the server is reached. Only path and query of a request are taken from what it says. @default "http://localhost" */
+  origin?: string | undefined;
+}
+
+/**
+ * Binds a handler to `node:http`: `http.createServer(nodeListener(handler))`. When a client goes away its run is aborted, a reader
+ * that is slow is waited for, and no connection is cut while its run goes on. To shut down: `await handler.close()`, then
+ * `server.close()`.
+ */
+export function nodeListener(
+  handler: (request: Request) => Promise<Response>,
+  { origin = "http://localhost" }: NodeListenerOptions = {},
+): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  return (incoming, outgoing) => {
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+    handle(handler, toRequest(incoming, origin, gone.signal), outgoing).catch(() => {
+      // Either nobody reads any more, or nothing was sent.
+      if (!outgoing.headersSent) outgoing.writeHead(500);
+      outgoing.end();
+    });
+  };
+}
+
+function toRequest(incoming: IncomingMessage, origin: string, signal: AbortSignal): Request {
+  const { method = "GET", url = "/" } = incoming;
+  const headers = new Headers();
+  for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2)
+    headers.append(String(incoming.rawHeaders[index]), String(incoming.rawHeaders[index + 1]));
+  const hasBody = method !== "GET" && method !== "HEAD";
+  const target = new URL(url.startsWith("/") ? url : "/", origin);
+  const init = { method, headers, signal, ...(hasBody ? { body: bodyOf(incoming), duplex: "half" } : {}) };
+  return new Request(target, init as RequestInit);
+}
+
+/** The bytes of a request, as fast as they are read. */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  let onData: ((chunk: Uint8Array) => void) | undefined;
+  return new ReadableStream(
+    {
+      start(controller) {
+        onData = (chunk) => {
+          incoming.pause();
+          controller.enqueue(new Uint8Array(chunk));
+        };
+        const fail = () => controller.error(new Error("the request broke off"));
+        incoming.pause();
+        incoming.on("data", onData);
+        incoming.once("end", () => {
+          incoming.off("close", fail);
+          if (onData !== undefined) controller.close();
+        });
+        incoming.once("close", fail);
+        incoming.once("error", fail);
+      },
+      pull: () => void incoming.resume(),
+      cancel() {
+        // The rest is thrown away and the connection is kept: the answer goes over it.
+        if (onData !== undefined) incoming.off("data", onData);
+        onData = undefined;
+        incoming.resume();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function handle(
+  handler: (request: Request) => Promise<Response>,
+  request: Request,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const { status, headers, body } = await handler(request);
+  if (outgoing.destroyed) {
+    await body?.cancel();
+    return;
+  }
+  outgoing.writeHead(status, Object.fromEntries(headers));
+  outgoing.flushHeaders();
+  const reader = body?.getReader();
+  const onClose = () => void reader?.cancel().catch(() => undefined);
+  outgoing.once("close", onClose);
+  for (;;) {
+    const chunk = await reader?.read();
+    if (chunk === undefined || chunk.done || outgoing.destroyed) break;
+    if (!outgoing.write(chunk.value)) await drained(outgoing);
+  }
+  outgoing.off("close", onClose);
+  linger(outgoing);
+  outgoing.end();
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off("drain", done);
+      outgoing.off("close", done);
+      resolve();
+    };
+    outgoing.once("drain", done);
+    outgoing.once("close", done);
+    if (outgoing.destroyed) done();
+  });
+}
+
+function linger(outgoing: ServerResponse): void {
+  const timer = setTimeout(() => outgoing.destroy(), LINGER_MS);
+  timer.unref();
+  outgoing.once("close", () => clearTimeout(timer));
+}

@@ -54,7 +54,10 @@ const schemas: Rule = (value, depth) => {
   if (!Array.isArray(value) || value.length === 0 || depth >= MAX_DEPTH) return undefined;
   return value.map((item) => schema(item, depth + 1) ?? {});
 };
-const names: Rule = (value) => (Array.isArray(value) ? [...new Set(value.filter(isPropertyName))].sort() : undefined);
+const names: Rule = (value) => {
+  const kept = Array.isArray(value) ? [...new Set(value.filter(isPropertyName))].sort() : [];
+  return kept.length > 0 ? kept : undefined;
+};
 const mapOf =
   (rule: Rule, isKey: (key: string) => boolean): Rule =>
   (value, depth) =>

@@ -11,6 +11,8 @@ export interface SurfaceRunOptions {
   readonly version?: ClientVersion | undefined;
   readonly pendingInterrupts?: ClientRun["pendingInterrupts"];
   readonly onEvent?: ClientRun["onEvent"];
+  /** Who judges. @default all clients */
+  readonly judges?: readonly ClientVersion[] | undefined;
 }
 
 /** What a host got of a run with a surface in it. */
@@ -24,13 +26,13 @@ export interface SurfaceRunResult extends ClientOutcome {
 
 /** Runs an agent with a middleware in a client, and has what came out of it judged by all of them. */
 export async function runWithSurface({ middleware, ...options }: SurfaceRunOptions): Promise<SurfaceRunResult> {
-  const { version = "1.0.0", pendingInterrupts } = options;
+  const { version = "1.0.0", pendingInterrupts, judges } = options;
   const input = completeInput(options.input);
   const middlewares = Array.isArray(middleware) ? middleware : [middleware];
   const outcome = await runClient({ ...options, version, input, middlewares });
   if (outcome.rejection !== undefined) throw new Error(`the run was rejected: ${outcome.rejection}`);
   if (outcome.warnings.length > 0) throw new Error(`the client warns: ${outcome.warnings.join("\n")}`);
-  const verdict = await assertGood({ events: outcome.events }, { input, pendingInterrupts });
+  const verdict = await assertGood({ events: outcome.events }, { input, pendingInterrupts, versions: judges });
   const answers = outcome.events.filter(({ type }) => type === "TOOL_CALL_RESULT");
   return {
     ...outcome,

@@ -78,7 +78,7 @@ export function identifier(name: string, value: unknown, maxLength?: number): st
 function listOf(name: string, value: unknown, max: number): readonly JsonObjectLike[] {
   if (absent(value)) return [];
   if (!Array.isArray(value) || !value.every(isObject)) throw badInput("Invalid AG-UI run input");
-  if (value.length > max) throw overLimit(`Too many ${name}: at most ${max}`);
+  if (value.length > max) throw overLimit(`${name} has too many entries: at most ${max}`);
   return value;
 }
 

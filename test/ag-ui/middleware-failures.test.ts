@@ -91,7 +91,12 @@ describe("a call that fails has an answer that says what became of it", () => {
         return new Promise<string>(() => undefined);
       },
     });
-    using middleware = new SurfaceMiddleware({ surface: await canvas.join(), callTimeoutMs: 1_000 });
+    const faults: SurfaceFault[] = [];
+    using middleware = new SurfaceMiddleware({
+      surface: await canvas.join(),
+      callTimeoutMs: 1_000,
+      onError: (fault) => void faults.push(fault),
+    });
     await using agent = await startScriptedAgent((_, turn) =>
       turn === 1
         ? [...calls("c1", "surface__canvas_wait"), ...calls("c2", "surface__canvas_read")]
@@ -102,6 +107,10 @@ describe("a call that fails has an answer that says what became of it", () => {
     expect(answers["c1"]).toMatch(/relay_\w+, unknown\)\. What became of the call is not known/);
     expect(answers["c2"]).toMatch(/Nothing was written/);
     expect(types.at(-1)).toBe("RUN_FINISHED");
+    expect(faults).toMatchObject([
+      { stage: "call", error: { outcome: "unknown" } },
+      { stage: "call", error: { outcome: "not_applied" } },
+    ]);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import type { CallResult, JsonObject, SurfaceSession, ToolDefinition } from "@human-plus/core";
 import { failureText, resultText, texts } from "./call-text.ts";
-import type { SurfaceFault, SurfaceSettings } from "./settings.ts";
+import type { SurfaceSettings } from "./settings.ts";
 import type { CallIdentity, ThreadMemory } from "./thread-memory.ts";
 
 export interface SurfaceCallsOptions {
@@ -8,7 +8,7 @@ export interface SurfaceCallsOptions {
   readonly memory: ThreadMemory;
   readonly settings: SurfaceSettings;
   readonly signal: AbortSignal;
-  readonly onError: (stage: SurfaceFault["stage"], error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /** What became of a call. */
@@ -47,7 +47,7 @@ export class SurfaceCalls {
         if (result.proposal !== undefined) proposal = { receipt: result.proposal, args };
         return this.#withNews(resultText(result));
       } catch (error) {
-        onError("call", error);
+        onError(error);
         return this.#withNews(failureText(tool, error));
       }
     });

@@ -6,7 +6,13 @@ import {
   TrustPolicy,
 } from "@human-plus/core";
 import { type RunningRelay, startRelay } from "@human-plus/relay";
-import { connectSurface, createInvitation, createSurface, type Surface } from "@human-plus/surface";
+import {
+  connectSurface,
+  createInvitation,
+  createSurface,
+  type Surface,
+  type SurfaceConnection,
+} from "@human-plus/surface";
 import { createSseTransport } from "@human-plus/transport-sse";
 
 export interface Card {
@@ -19,6 +25,7 @@ export interface Card {
 export interface LiveCanvas extends AsyncDisposable {
   readonly relay: RunningRelay;
   readonly surface: Surface;
+  readonly connection: SurfaceConnection;
   readonly invitation: ReturnType<typeof createInvitation>;
   readonly cards: Map<string, Card>;
   /** A person moves a card. */
@@ -66,6 +73,7 @@ export async function startLiveCanvas(): Promise<LiveCanvas> {
   return {
     relay,
     surface,
+    connection,
     invitation,
     cards,
     personMoves(handle, x, y) {

@@ -3,7 +3,7 @@ import type { AttachmentStore } from "./attachment-store.ts";
 import type { Deadline } from "./deadline.ts";
 import { HumanPlusError } from "./error.ts";
 import type { ErrorCode } from "./gen/types.ts";
-import { linkIdOf } from "./link-state.ts";
+import { type LinkName, linkIdOf } from "./link-state.ts";
 
 /** Codes after which an attachment cannot be used any more. */
 const TERMINAL: Partial<Record<ErrorCode, AttachmentState>> = {
@@ -17,19 +17,23 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface AttachmentRowsOptions {
   store: AttachmentStore;
   now: () => number;
-  /** Hears that a row can not be used any more. */
-  onEnded: (row: AttachmentRow) => void;
+  /** Drops what this process knows of a row that is of no more use; gives whether it knew anything. */
+  forget: (row: LinkName) => boolean;
+  /** Hears, once, that an attachment this process knew cannot be used any more. */
+  onEnded: (id: string, state: AttachmentState) => void;
 }
 
 /** The rows of a store as operations use them: one operation at a time, and never over what others made of an attachment meanwhile. */
 export class AttachmentRows {
   readonly #store: AttachmentStore;
   readonly #now: () => number;
-  readonly #onEnded: (row: AttachmentRow) => void;
+  readonly #forget: AttachmentRowsOptions["forget"];
+  readonly #onEnded: AttachmentRowsOptions["onEnded"];
 
-  constructor({ store, now, onEnded }: AttachmentRowsOptions) {
+  constructor({ store, now, forget, onEnded }: AttachmentRowsOptions) {
     this.#store = store;
     this.#now = now;
+    this.#forget = forget;
     this.#onEnded = onEnded;
   }
 
@@ -57,7 +61,7 @@ export class AttachmentRows {
         { signal: waiting.signal },
       );
     } catch (error) {
-      await this.#recordTerminal(row, error);
+      await this.recordEnd(row, error);
       throw error;
     } finally {
       started();
@@ -67,19 +71,21 @@ export class AttachmentRows {
   async #reload(row: AttachmentRow): Promise<AttachmentRow> {
     const current = await this.#store.get(row.id);
     if (current === undefined || linkIdOf(current) !== linkIdOf(row) || current.state !== "attached") {
-      this.#onEnded(row);
+      this.#forget(row);
       throw new HumanPlusError("attachment_conflict", "the attachment was changed while this call waited for it");
     }
     return current;
   }
 
-  async #recordTerminal(row: AttachmentRow, error: unknown): Promise<void> {
+  /** Records what ended an attachment, if the error says that something did. */
+  async recordEnd(row: LinkName, error: unknown): Promise<void> {
     const state = error instanceof HumanPlusError ? TERMINAL[error.code] : undefined;
     if (state === undefined) return;
-    this.#onEnded(row);
+    const wasKnown = this.#forget(row);
     const current = await this.#store.get(row.id);
     if (current !== undefined && linkIdOf(current) === linkIdOf(row) && current.state === "attached")
       await this.put({ ...current, state });
+    if (wasKnown) this.#onEnded(row.id, state);
   }
 
   /**

@@ -59,6 +59,8 @@ export interface AttachmentRow {
   readonly discovery: Discovery;
   /** What calls are pinned to. Dropped when the surface refused it as stale. */
   readonly revision: ObservedRevision | undefined;
+  /** What the surface refused as stale, until a result gives the next revision. */
+  readonly refusedRevision?: ObservedRevision | undefined;
   /**
    * Where the change feed is asked from: the last marker that was read, stale or not. After a refusal it stays until the
    * feed has answered, because what is read then need not show what the refused call had missed.

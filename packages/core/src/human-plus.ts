@@ -6,6 +6,7 @@ import type {
   ChangeFeedState,
   ConflictDetectionState,
   Discovery,
+  ObservedRevision,
 } from "./attachment.ts";
 import { type AttachmentStore, MemoryAttachmentStore } from "./attachment-store.ts";
 import type { CallResult } from "./call-result.ts";
@@ -72,6 +73,14 @@ export interface ListToolsOptions extends OperationOptions {
   fresh?: boolean | undefined;
 }
 
+export interface ChangesSinceOptions extends OperationOptions {
+  /**
+   * Look up what changed since this marker. That is no reading: what is news for the agent stays news, and calls stay
+   * pinned to what they were. @default the last marker that was read, and what is told is news no more
+   */
+  since?: string | undefined;
+}
+
 /** One step of a running call. `message` is the surface's text, framed as data. */
 export interface CallProgress {
   readonly progress: number;
@@ -98,6 +107,8 @@ export interface AttachmentStatus {
   readonly participant: Participant;
   readonly conflictDetection: ConflictDetectionState;
   readonly changeFeed: ChangeFeedState;
+  /** What calls are pinned to; once the surface refused that as stale, what they were pinned to. */
+  readonly pin: (ObservedRevision & { readonly isRefused: boolean }) | undefined;
 }
 
 /**
@@ -116,8 +127,8 @@ export interface HumanPlus {
    * @throws `tool_refused`, `tool_definition_changed`, `surface_changed_under_you`, `surface_error`, `result_refused` and what `tools` throws
    */
   call(owner: string, id: string, tool: string, args?: JsonObject, options?: CallOptions): Promise<CallResult>;
-  /** Asks what changed since this agent last read the surface. A surface without a feed gives `answered: false`. */
-  changesSince(owner: string, id: string, options?: OperationOptions): Promise<ChangeReport>;
+  /** Asks what changed since this agent last read the surface, or since a marker. A surface without a feed gives `answered: false`. */
+  changesSince(owner: string, id: string, options?: ChangesSinceOptions): Promise<ChangeReport>;
   /** Tells the people at the surface what the agent is doing. Never waits for the network; a failure shows as the event `announceFailed`. */
   announce(owner: string, id: string, activity: AnnounceOptions): Promise<void>;
   /**
@@ -171,7 +182,7 @@ export function createHumanPlus({
   const mark = async (owner: string, id: string, state: AttachmentState): Promise<void> => {
     const row = await authorised(owner, id);
     await store.put({ ...row, state, updatedAt: now() }, row.generation);
-    client.forget(row);
+    if (client.forget(row)) events.emit("attachmentEnded", { attachmentId: id, state });
   };
   const limitsOf = (options: OperationOptions = {}) => ({
     signal: options.signal,
@@ -224,7 +235,8 @@ export function createHumanPlus({
       client.tools(await usable(owner, id), { ...options, ...limitsOf(options) }),
     call: async (owner, id, tool, args = {}, options = {}) =>
       client.call(await usable(owner, id), tool, args, { ...options, ...limitsOf(options) }),
-    changesSince: async (owner, id, options) => client.changesSince(await usable(owner, id), limitsOf(options)),
+    changesSince: async (owner, id, options = {}) =>
+      client.changesSince(await usable(owner, id), { since: requireMarker(options.since), ...limitsOf(options) }),
     async announce(owner, id, activity) {
       const row = await usable(owner, id);
       client.announce(row, buildAnnouncement(row, activity));
@@ -281,14 +293,24 @@ function toStatus({
   participant,
   conflictDetection,
   changeFeed,
+  revision,
+  refusedRevision,
 }: AttachmentRow): AttachmentStatus {
   const { surfaceId, application } = invitation;
-  return { id, state, generation, surfaceId, application, participant, conflictDetection, changeFeed };
+  const observed = revision ?? refusedRevision;
+  const pin = observed && { ...observed, isRefused: revision === undefined };
+  return { id, state, generation, surfaceId, application, participant, conflictDetection, changeFeed, pin };
 }
 
 function requireText(name: string, value: unknown): string {
   if (typeof value === "string" && value !== "" && value.length <= 256) return value;
   throw invalidArgument(`${name} should be a text of 1 to 256 characters`);
+}
+
+function requireMarker(since: unknown): string | undefined {
+  const isMarker = typeof since === "string" && since.trim() !== "" && since.length <= limits.revisionBytes;
+  if (since === undefined || isMarker) return since as string | undefined;
+  throw invalidArgument(`since should be a marker of the surface: a text of 1 to ${limits.revisionBytes} characters`);
 }
 
 function requireTimeout(value: number): number {

@@ -26,6 +26,7 @@ export {
   type AttachOptions,
   type CallOptions,
   type CallProgress,
+  type ChangesSinceOptions,
   createHumanPlus,
   type HumanPlus,
   type HumanPlusOptions,

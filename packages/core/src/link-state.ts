@@ -25,6 +25,7 @@ interface RunningCall {
 /** What this process knows of one generation of an attachment. */
 export interface LinkState {
   readonly attachmentId: string;
+  readonly attachKey: string;
   /** The surface, as frames of text name it. */
   readonly source: string;
   readonly session: McpSession;
@@ -47,8 +48,11 @@ export function dropCatalogue(state: LinkState): void {
   state.toolChanges++;
 }
 
+/** What tells one generation of an attachment from another. */
+export type LinkName = Pick<AttachmentRow, "id" | "attachKey">;
+
 /** Names one generation of an attachment. Nothing that is known of it holds for what is later attached under its id. */
-export function linkIdOf({ id, attachKey }: Pick<AttachmentRow, "id" | "attachKey">): string {
+export function linkIdOf({ id, attachKey }: LinkName): string {
   return `${id}:${attachKey}`;
 }
 

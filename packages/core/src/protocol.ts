@@ -16,6 +16,7 @@ export { matchRoute, type RouteMatch } from "./route.ts";
 export type {
   Delivery,
   Demand,
+  EndListener,
   ExchangeOptions,
   GapListener,
   NotificationListener,

@@ -11,8 +11,15 @@ import { HumanPlusError } from "./error.ts";
 import { limits, methods } from "./gen/constants.ts";
 import { safeParseCallToolRequest } from "./gen/parsers.ts";
 import type { CallMeta, Implementation, JsonObject, Notification } from "./gen/types.ts";
-import type { CallOptions, ListToolsOptions } from "./human-plus.ts";
-import { dispatchNotification, dropCatalogue, type LinkState, linkIdOf, rememberProposal } from "./link-state.ts";
+import type { CallOptions, ChangesSinceOptions, ListToolsOptions } from "./human-plus.ts";
+import {
+  dispatchNotification,
+  dropCatalogue,
+  type LinkName,
+  type LinkState,
+  linkIdOf,
+  rememberProposal,
+} from "./link-state.ts";
 import { type McpReply, McpSession } from "./mcp-session.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
 import type { SurfaceEventEmitter } from "./surface-events.ts";
@@ -47,7 +54,12 @@ export class SurfaceClient {
   constructor(options: SurfaceClientOptions) {
     this.#options = options;
     const { transport, store, now, events, guard } = options;
-    this.#rows = new AttachmentRows({ store, now, onEnded: (row) => this.forget(row) });
+    this.#rows = new AttachmentRows({
+      store,
+      now,
+      forget: (row) => this.forget(row),
+      onEnded: (attachmentId, state) => events.emit("attachmentEnded", { attachmentId, state }),
+    });
     this.#unsubscribe = [
       transport.onNotification((link, notification) => {
         const state = this.#states.get(link.id);
@@ -57,6 +69,13 @@ export class SurfaceClient {
       transport.onGap((link) => {
         const state = this.#states.get(link.id);
         if (state !== undefined) dropCatalogue(state);
+      }),
+      transport.onEnd((link, error) => {
+        const state = this.#states.get(link.id);
+        if (state === undefined) return;
+        const { attachmentId: id, attachKey } = state;
+        // A store that fails is heard of with the next operation, which the relay refuses as well.
+        this.#rows.recordEnd({ id, attachKey }, error).catch(() => undefined);
       }),
     ];
   }
@@ -102,18 +121,22 @@ export class SurfaceClient {
     });
   }
 
-  changesSince(row: AttachmentRow, limitsOfCall: Limits): Promise<ChangeReport> {
-    return this.#withChanges(row, limitsOfCall, (report) => report);
+  changesSince(row: AttachmentRow, options: ChangesSinceOptions & Limits): Promise<ChangeReport> {
+    return this.#withChanges(row, options, (report) => report);
   }
 
   /** Asks what changed, and uses the report before any call that waits for it. */
-  async #withChanges<T>(row: AttachmentRow, limitsOfCall: Limits, use: (report: ChangeReport) => T): Promise<T> {
+  async #withChanges<T>(
+    row: AttachmentRow,
+    { since, ...limitsOfCall }: ChangesSinceOptions & Limits,
+    use: (report: ChangeReport) => T,
+  ): Promise<T> {
     assertTrusted(row);
     const deadline = createDeadline(limitsOfCall);
-    return this.#rows.locked(row, deadline, async (current) => use(await this.#changes(current, deadline)));
+    return this.#rows.locked(row, deadline, async (current) => use(await this.#changes(current, deadline, since)));
   }
 
-  async #changes(row: AttachmentRow, deadline: Deadline): Promise<ChangeReport> {
+  async #changes(row: AttachmentRow, deadline: Deadline, since: string | undefined): Promise<ChangeReport> {
     const { catalogue, row: listed } = await this.#catalogue(row, deadline);
     const feed = catalogue.changeFeed;
     if (feed === undefined)
@@ -128,10 +151,14 @@ export class SurfaceClient {
       );
     }
     const source = sourceOf(listed, feed.name);
-    const args = listed.lastRead === undefined ? {} : { since: listed.lastRead.marker };
+    const from = since ?? listed.lastRead?.marker;
+    const args = from === undefined ? {} : { since: from };
     const result = await this.#callTool(listed, source, args, deadline, {});
     const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
-    await this.#observe({ ...listed, changeFeed: report.state }, result, feed.name, { catchesUp: true });
+    const read = { ...listed, changeFeed: report.state };
+    // Whoever asks from elsewhere looks something up: what is news for the agent stays so, and so does its pin.
+    if (since === undefined) await this.#observe(read, result, feed.name, { catchesUp: true });
+    else if (report.state !== listed.changeFeed) await this.#rows.put(read);
     return report;
   }
 
@@ -139,7 +166,8 @@ export class SurfaceClient {
     const handlesOf = handlesToProtect(options);
     const state = this.#stateOf(row);
     state.protection = undefined;
-    return this.#withChanges(row, options, (report) => {
+    const { signal, timeoutMs } = options;
+    return this.#withChanges(row, { signal, timeoutMs }, (report) => {
       let protection: TurnProtection | undefined;
       const turn = createTurn(report, () => {
         if (state.protection === protection) state.protection = undefined;
@@ -173,9 +201,9 @@ export class SurfaceClient {
     return this.#options.transport.hold(this.#stateOf(row).session.link);
   }
 
-  /** Drops what is known of one generation. */
-  forget(row: AttachmentRow): void {
-    this.#states.delete(linkIdOf(row));
+  /** Drops what is known of one generation; gives whether anything was. */
+  forget(row: LinkName): boolean {
+    return this.#states.delete(linkIdOf(row));
   }
 
   async close(): Promise<void> {
@@ -197,6 +225,7 @@ export class SurfaceClient {
     const session = new McpSession({ transport, link, clientInfo, requestId: randomId });
     const state: LinkState = {
       attachmentId: row.id,
+      attachKey: row.attachKey,
       source: sourceOf(row, "").source,
       session,
       running: new Map(),
@@ -299,7 +328,8 @@ export class SurfaceClient {
       row.revision === undefined
         ? {}
         : { conflictDetection: "enforced" as const, evidence: { ...row.evidence, refused } };
-    await this.#rows.put({ ...row, ...enforced, revision: undefined });
+    const refusedRevision = row.revision ?? row.refusedRevision;
+    await this.#rows.put({ ...row, ...enforced, revision: undefined, refusedRevision });
     return error;
   }
 
@@ -314,7 +344,9 @@ export class SurfaceClient {
       ...row,
       conflictDetection,
       evidence,
-      ...(revision === undefined ? {} : { revision, lastRead: catchesUp ? revision : row.lastRead }),
+      ...(revision === undefined
+        ? {}
+        : { revision, refusedRevision: undefined, lastRead: catchesUp ? revision : row.lastRead }),
     };
     const kept = await this.#rows.put(observed).then(
       () => [],

@@ -1,3 +1,4 @@
+import type { AttachmentState } from "./attachment.ts";
 import type { HumanPlusError } from "./error.ts";
 import type { ProposalState } from "./gen/types.ts";
 
@@ -23,6 +24,8 @@ export interface SurfaceEvents {
     readonly state: ProposalState;
     readonly reason: string | undefined;
   };
+  /** The attachment cannot be used any more: its surface is gone, or the relay no longer accepts it. Told once. */
+  attachmentEnded: { readonly attachmentId: string; readonly state: AttachmentState };
   /** An announcement could not be delivered. Nobody waits for one, so this is the only place that says so. */
   announceFailed: { readonly attachmentId: string; readonly error: HumanPlusError };
 }

@@ -3,7 +3,14 @@ import type { CallResult } from "./call-result.ts";
 import type { ChangeFeedReport, ChangeReport } from "./change-feed.ts";
 import type { ConflictDetectionReport } from "./conflict-detection.ts";
 import type { JsonObject } from "./gen/types.ts";
-import type { AttachmentStatus, CallOptions, HumanPlus, ListToolsOptions, OperationOptions } from "./human-plus.ts";
+import type {
+  AttachmentStatus,
+  CallOptions,
+  ChangesSinceOptions,
+  HumanPlus,
+  ListToolsOptions,
+  OperationOptions,
+} from "./human-plus.ts";
 import type { SurfaceEventListener, SurfaceEventName } from "./surface-events.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import type { Turn, TurnOptions } from "./turn.ts";
@@ -14,7 +21,7 @@ export interface SurfaceSession {
   readonly id: string;
   tools(options?: ListToolsOptions): Promise<readonly ToolDefinition[]>;
   call(tool: string, args?: JsonObject, options?: CallOptions): Promise<CallResult>;
-  changesSince(options?: OperationOptions): Promise<ChangeReport>;
+  changesSince(options?: ChangesSinceOptions): Promise<ChangeReport>;
   announce(activity: AnnounceOptions): Promise<void>;
   turn(options?: TurnOptions): Promise<Turn>;
   conflictDetection(): Promise<ConflictDetectionReport>;

@@ -25,6 +25,12 @@ export type NotificationListener = (link: RelayLink, notification: Notification)
 export type GapListener = (link: RelayLink) => void;
 
 /**
+ * Takes the news that a relay will not have a link any more: its session is gone (`surface_unavailable`), or its token is
+ * no longer accepted (`attachment_unauthorized`). It must not throw and must not wait.
+ */
+export type EndListener = (link: RelayLink, error: HumanPlusError) => void;
+
+/**
  * Carries frames between an agent and surfaces. Every promise it gives rejects with a `HumanPlusError` whose
  * `outcome` says what became of the frame.
  */
@@ -39,6 +45,8 @@ export interface RelayTransport {
   onNotification(listener: NotificationListener): () => void;
   /** Hears that frames of a link may have been lost: what was concluded from its notifications no longer holds. Gives back what ends it. */
   onGap(listener: GapListener): () => void;
+  /** Hears that a link has ended, as long as a leg is open. What an exchange ends with, it says itself. Gives back what ends it. */
+  onEnd(listener: EndListener): () => void;
   /** Keeps the receiving leg of a link open although no exchange needs it. Gives back what ends that. */
   hold(link: RelayLink): () => void;
   /** Ends every exchange with `closed`, and leaves no timer and no socket behind. */

@@ -3,6 +3,7 @@ import { jsonRpcVersion, limits, methods } from "../gen/constants.ts";
 import type { ErrorResponse, Notification, Request, RequestId, Response } from "../gen/types.ts";
 import type {
   Delivery,
+  EndListener,
   ExchangeOptions,
   GapListener,
   NotificationListener,
@@ -40,6 +41,9 @@ const GRACE_MS = 2_000;
 /** How long the news that nobody waits any more may take. Nobody waits for it either. */
 const CANCEL_MS = 5_000;
 
+/** Refusals after which a link is of no more use. */
+const ENDS: ReadonlySet<string> = new Set(["surface_unavailable", "attachment_unauthorized"]);
+
 interface Channel {
   /** As the caller knows it. */
   readonly origin: RelayLink;
@@ -69,6 +73,7 @@ export function createExchangeEngine({
   const alive = new Set<PendingExchange>();
   const listeners = new Set<NotificationListener>();
   const gapListeners = new Set<GapListener>();
+  const endListeners = new Set<EndListener>();
   const closing = new AbortController();
   let ordinal = 0;
   let sweepAt = 64;
@@ -91,7 +96,9 @@ export function createExchangeEngine({
       onDelivery: (delivery) => deliver(channel, delivery),
       onGap: () => tellGap(origin),
       onFailure: (error, terminal) => {
-        if (terminal) for (const exchange of [...pending.values()]) exchange.refused(error);
+        if (!terminal) return;
+        for (const exchange of [...pending.values()]) exchange.refused(error);
+        if (ENDS.has(error.code)) for (const listener of endListeners) unharmed(() => listener(origin, error));
       },
     });
     const channel: Channel = { origin, link, leg, pending, unreadable: 0, lastUsed: now() };
@@ -251,6 +258,11 @@ export function createExchangeEngine({
       return () => gapListeners.delete(listener);
     },
 
+    onEnd(listener) {
+      endListeners.add(listener);
+      return () => endListeners.delete(listener);
+    },
+
     hold(origin) {
       if (closing.signal.aborted) throw new HumanPlusError("closed", "the transport is closed");
       const { leg } = channelOf(origin);
@@ -265,6 +277,7 @@ export function createExchangeEngine({
       channels.clear();
       listeners.clear();
       gapListeners.clear();
+      endListeners.clear();
       await sender.close();
     },
   };

@@ -202,15 +202,18 @@ const rows: readonly Row[] = [
 ];
 
 describe("a request is refused", () => {
-  test.each(rows)("for %s", async (_, request, status, code, { open: isOpen = false } = {}) => {
-    const response = await (isOpen ? open : handler)(request());
-    const body = (await response.json()) as { error: { code: string; message: string } };
-    expect([response.status, body.error.code]).toEqual([status, `HUMAN_PLUS_AG_UI_${code}`]);
-    expect(Object.keys(body)).toEqual(["error"]);
-    expect(Object.keys(body.error)).toEqual(["code", "message"]);
-    expect(body.error.message).not.toMatch(/\n|\.ts\b/);
-    expect(response.headers.get("cache-control")).toBe("no-store");
-  });
+  test.each(rows.map(([what, ...row]) => [what, row] as const))(
+    "for %s",
+    async (_, [request, status, code, options]) => {
+      const response = await (options?.open === true ? open : handler)(request());
+      const body = (await response.json()) as { error: { code: string; message: string } };
+      expect([response.status, body.error.code]).toEqual([status, `HUMAN_PLUS_AG_UI_${code}`]);
+      expect(Object.keys(body)).toEqual(["error"]);
+      expect(Object.keys(body.error)).toEqual(["code", "message"]);
+      expect(body.error.message).not.toMatch(/\n|\.ts\b/);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+    },
+  );
 
   test("with the method that is allowed", async () => {
     expect((await handler(new Request("http://agent.example/"))).headers.get("allow")).toBe("POST");

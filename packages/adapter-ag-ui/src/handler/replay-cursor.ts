@@ -12,8 +12,8 @@ export interface ReplayCursor {
 /** Room for the position, in base64. */
 export const CURSOR_OVERHEAD = 300;
 
-export function formatCursor(after: string, position: TurnPosition): string {
-  const bytes = encode(JSON.stringify([after, position.messages, position.thoughts, position.open ?? null]));
+export function formatCursor(after: string, { messages, thoughts, isShown, open = "" }: TurnPosition): string {
+  const bytes = encode(JSON.stringify([after, messages, thoughts, isShown, open]));
   return btoa(String.fromCharCode(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
@@ -27,11 +27,11 @@ export function parseCursor(text: string): ReplayCursor | undefined {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    if (!Array.isArray(value) || value.length !== 4) return undefined;
-    const [after, messages, thoughts, open] = value as unknown[];
+    if (!Array.isArray(value) || value.length !== 5) return undefined;
+    const [after, messages, thoughts, isShown, open] = value as unknown[];
     if (typeof after !== "string" || after === "" || !isCount(messages) || !isCount(thoughts)) return undefined;
-    if (open !== null && !isIdentifier(open)) return undefined;
-    return { after, position: { messages, thoughts, ...(open === null ? {} : { open }) } };
+    if (typeof isShown !== "boolean" || (open !== "" && !isIdentifier(open))) return undefined;
+    return { after, position: { messages, thoughts, isShown, ...(open === "" ? {} : { open }) } };
   } catch {
     return undefined;
   }

@@ -147,9 +147,11 @@ class RunReader {
     return {
       event,
       isPast: isSuspension && (isPast ?? (await this.#hasMore(cursor, signal))),
-      mark: (position, index) => {
-        this.#cursor = formatCursor(cursor, position);
-        return { eventId: index === 0 ? id : `${id}.${index}`, cursor: this.#cursor };
+      mark: (index, position) => {
+        // Whoever got no more than the first events of a record reads all of it again.
+        if (position !== undefined) this.#cursor = formatCursor(cursor, position);
+        const eventId = index === 0 ? id : `${id}.${index}`;
+        return this.#cursor === undefined ? { eventId } : { eventId, cursor: this.#cursor };
       },
     };
   }

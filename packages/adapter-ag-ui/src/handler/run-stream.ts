@@ -7,7 +7,7 @@ import type { FrameCodec } from "./frame-codec.ts";
 import { FrameStream } from "./frame-stream.ts";
 import type { Limits } from "./limits.ts";
 import { parsePrismEvent } from "./parse-prism-event.ts";
-import type { PrismEventOf } from "./prism-events.ts";
+import type { PrismEvent, PrismEventOf } from "./prism-events.ts";
 import { PrismMapper } from "./prism-mapper.ts";
 import { ProjectionLegs } from "./projection-legs.ts";
 import { AgUiRefusal, type FailureName } from "./refusal.ts";
@@ -17,8 +17,12 @@ import type { TurnPosition } from "./turn-mapper.ts";
 /** Something that a run says: an event of AG-UI or of Prism. */
 export interface RunStep {
   readonly event: unknown;
-  /** Put into `metadata` under `humanplus`. */
-  readonly mark?: ((position: TurnPosition, index: number) => Readonly<Record<string, string>>) | undefined;
+  /**
+   * What its events carry in `metadata` under `humanplus`, by their number.
+   *
+   * @param position of the mapper, with the last of them
+   */
+  readonly mark?: ((index: number, position: TurnPosition | undefined) => Readonly<Record<string, string>>) | undefined;
   /** A suspension that lies in the past: nobody is asked. */
   readonly isPast?: boolean | undefined;
 }
@@ -60,7 +64,9 @@ export class RunStream {
   /** Ends what the run waits for. */
   #onStop: () => void = () => undefined;
   #hasSpoken = false;
-  #mark: Readonly<Record<string, string>> | undefined;
+  #mark: RunStep["mark"];
+  /** The last event that is to be marked: whether others of its step follow shows in a moment. */
+  #unmarked: { readonly event: AgUiEvent; readonly index: number } | undefined;
 
   constructor(parts: RunStreamParts) {
     const { codec, limits, onProblem } = parts;
@@ -161,15 +167,12 @@ export class RunStream {
   async #take({ event, mark, isPast = false }: RunStep): Promise<void> {
     // Types of Prism are in lower case, those of AG-UI are not.
     const isPrism = isObject(event) && typeof event["type"] === "string" && /^[a-z]/.test(event["type"]);
-    if (!isPrism) {
-      await this.#accept(event as LooseEvent, mark?.(this.#mapper.position, 0));
-      return;
-    }
+    if (!isPrism) return await this.#accept([event as LooseEvent]);
     const read = "source" in event && isObject(event["source"]) ? (event as never) : parsePrismEvent(event);
     await this.#takePrism(read, mark, isPast);
   }
 
-  async #takePrism(event: ReturnType<typeof parsePrismEvent>, mark: RunStep["mark"], isPast: boolean): Promise<void> {
+  async #takePrism(event: PrismEvent, mark: RunStep["mark"], isPast: boolean): Promise<void> {
     this.#edge.expectsEnd();
     const events: LooseEvent[] = await this.#mapper.map(event);
     if (event.type === "agent_suspended" && !isPast) {
@@ -178,17 +181,18 @@ export class RunStream {
     }
     if (events.length === 0 && mark !== undefined)
       events.push({ type: "CUSTOM", name: "humanplus.cursor", value: null });
-    for (const [index, each] of events.entries()) await this.#accept(each, mark?.(this.#mapper.position, index));
+    await this.#accept(events, mark);
   }
 
-  async #accept(event: LooseEvent, mark: Readonly<Record<string, string>> | undefined): Promise<void> {
-    const isTerminal = event?.type === "RUN_FINISHED" || event?.type === "RUN_ERROR";
-    if (isTerminal) await this.#legs.take();
+  async #accept(events: readonly LooseEvent[], mark?: RunStep["mark"]): Promise<void> {
+    const isEnd = events.some((event) => event?.type === "RUN_FINISHED" || event?.type === "RUN_ERROR");
+    if (isEnd) await this.#legs.take();
     this.#mark = mark;
-    this.#edge.accept(event);
+    for (const event of events) this.#edge.accept(event);
+    this.#sendUnmarked(true);
     this.#mark = undefined;
-    if (!isTerminal) this.#checkEnd();
-    else this.#frames.end();
+    if (isEnd) this.#frames.end();
+    else this.#checkEnd();
   }
 
   /** The edge ended by itself: something was broken, or over a limit. */
@@ -199,14 +203,22 @@ export class RunStream {
   }
 
   #send(event: AgUiEvent, text: string): void {
-    const { codec } = this.#parts;
-    const mark = this.#mark;
-    if (mark === undefined) this.#frames.push(codec.frame(event, text));
+    if (this.#mark === undefined) this.#frames.push(this.#parts.codec.frame(event, text));
     else {
-      const marked = { ...event, metadata: { ...event.metadata, humanplus: mark } };
-      this.#frames.push(codec.frame(marked, JSON.stringify(marked)));
+      const index = (this.#unmarked?.index ?? -1) + 1;
+      this.#sendUnmarked(false);
+      this.#unmarked = { event, index };
     }
     this.#legs.saw(event);
+  }
+
+  #sendUnmarked(isLast: boolean): void {
+    if (this.#unmarked === undefined || this.#mark === undefined) return;
+    const { event, index } = this.#unmarked;
+    const humanplus = this.#mark(index, isLast ? this.#mapper.position : undefined);
+    const marked = { ...event, metadata: { ...event.metadata, humanplus } };
+    this.#frames.push(this.#parts.codec.frame(marked, JSON.stringify(marked)));
+    if (isLast) this.#unmarked = undefined;
   }
 
   async #fail(error: unknown): Promise<void> {

@@ -3,8 +3,10 @@ import { toIdentifier } from "./identifier.ts";
 
 /** Where a mapper is in its run. Small, so that it fits into a cursor. */
 export interface TurnPosition {
-  /** The message of which something was shown, and not the end. */
+  /** The message that was begun and not ended. */
   readonly open?: string | undefined;
+  /** Something of it was shown. */
+  readonly isShown: boolean;
   /** Messages and thoughts that got an id of ours. */
   readonly messages: number;
   readonly thoughts: number;
@@ -24,17 +26,21 @@ export class TurnMapper {
   #messages: number;
   #thoughts: number;
 
-  constructor(runId: string, { open, messages, thoughts }: TurnPosition = { messages: 0, thoughts: 0 }) {
+  constructor(
+    runId: string,
+    { open, isShown, messages, thoughts }: TurnPosition = { isShown: false, messages: 0, thoughts: 0 },
+  ) {
     this.#runId = toIdentifier(runId).slice(0, 100);
     this.#message = open;
-    this.#hadText = open !== undefined;
+    this.#hadText = isShown;
     this.#messages = messages;
     this.#thoughts = thoughts;
   }
 
   get position(): TurnPosition {
-    const open = this.#hadText ? this.#message : undefined;
-    return { messages: this.#messages, thoughts: this.#thoughts, ...(open === undefined ? {} : { open }) };
+    const open = this.#message;
+    const counts = { messages: this.#messages, thoughts: this.#thoughts };
+    return { ...counts, isShown: this.#hadText, ...(open === undefined ? {} : { open }) };
   }
 
   start(turn: number): LooseEvent[] {

@@ -5,5 +5,5 @@ test("a surface for browsers is small and reaches no module of Node", async () =
   const report = await bundleSurface();
   expect(report.gzipBytes, JSON.stringify(report.parts, null, 1)).toBeLessThanOrEqual(MAX_GZIP_BYTES);
   expect(report.nodeImports).toEqual([]);
-  expect(report.parts.map(({ path }) => path).filter((path) => /node_modules\/(?!ky\/)/.test(path))).toEqual([]);
+  expect(report.parts.map(({ path }) => path).filter((path) => /node_modules\//.test(path))).toEqual([]);
 });

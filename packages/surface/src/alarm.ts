@@ -12,14 +12,24 @@ export interface Alarm {
 export function createAlarm(due: (time: number) => number, now: () => number): Alarm {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
+  let looking = false;
+  let again = false;
   function check(): void {
     clearTimeout(timer);
-    timer = undefined;
-    if (closed) return;
-    const time = now();
-    const next = due(time);
-    if (next === Number.POSITIVE_INFINITY) return;
-    timer = setTimeout(check, Math.min(Math.max(next - time, 1), 2 ** 31 - 1));
+    again = true;
+    if (closed || looking) return; // whoever hears of what was due comes here too
+    looking = true;
+    let next = 0;
+    try {
+      while (again) {
+        again = false;
+        next = due(now());
+      }
+    } finally {
+      looking = false;
+    }
+    if (closed || next === Number.POSITIVE_INFINITY) return;
+    timer = setTimeout(check, Math.min(Math.max(next - now(), 1), 2 ** 31 - 1));
     (timer as { unref?: () => void }).unref?.();
   }
   return {

@@ -23,6 +23,13 @@ export interface ConnectOptions {
   receive?: "auto" | "stream" | "poll" | undefined;
   /** How long one poll asks the relay to wait, in milliseconds. @default 20_000 */
   pollWaitMs?: number | undefined;
+  /**
+   * How long the relay may take to answer, to the last byte, in milliseconds; to a poll as much longer than it waits. A
+   * frame whose answer did not come is sent again.
+   *
+   * @default 10_000
+   */
+  answerTimeoutMs?: number | undefined;
   /** How long a stream may take to open, in milliseconds. @default 10_000 */
   openTimeoutMs?: number | undefined;
   /** The first wait after a failure, in milliseconds; it doubles. @default 250 */
@@ -58,6 +65,7 @@ export function connectSurface(
   {
     receive = "auto",
     pollWaitMs = 20_000,
+    answerTimeoutMs = limits.connectTimeoutMs,
     openTimeoutMs = limits.connectTimeoutMs,
     minBackoffMs = 250,
     maxBackoffMs = 10_000,
@@ -66,7 +74,7 @@ export function connectSurface(
   }: ConnectOptions = {},
 ): SurfaceConnection {
   const stop = new AbortController();
-  const relay = createRelayClient(invitation, stop.signal);
+  const relay = createRelayClient(invitation, stop.signal, answerTimeoutMs);
   let state: ConnectionState = {
     status: "connecting",
     receiving: receive === "poll" ? "poll" : "stream",

@@ -1,3 +1,5 @@
+import { runApart } from "./run-apart.ts";
+
 /** State that a user interface can follow, as `useSyncExternalStore` and its likes take it. */
 export interface Observable<T> {
   /** Calls back after every change. Returns how to stop. */
@@ -23,15 +25,7 @@ export function createObservable<T extends object>(build: () => T): ObservableSo
     getSnapshot: () => (snapshot ??= build()),
     changed() {
       snapshot = undefined;
-      for (const listener of listeners) {
-        try {
-          listener();
-        } catch (error) {
-          queueMicrotask(() => {
-            throw error; // a broken view is its own bug: it breaks no commit
-          });
-        }
-      }
+      for (const listener of listeners) runApart(listener);
     },
   };
 }

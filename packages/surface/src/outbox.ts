@@ -44,7 +44,7 @@ export function createOutbox({ send, register, signal, minBackoffMs, maxBackoffM
   function replaceResponse(frame: string): void {
     const { id } = JSON.parse(frame) as { id?: unknown };
     if (id === undefined || frame.length < 1_024) return;
-    const message = "The answer is larger than the relay carries. What the call wrote, if anything, stays written.";
+    const message = "The result is larger than a relay carries. What the call wrote, if anything, stays written.";
     push(JSON.stringify({ jsonrpc: jsonRpcVersion, id, error: { code: rpcErrorCodes.internalError, message } }));
   }
 

@@ -52,8 +52,6 @@ const MAX_REASON = 1_024;
 export function createProposals(options: ProposalsOptions): Proposals {
   const { max, ttlMs, now, createId, assertHost, onChange, onEnd } = options;
   const pending = new Map<string, PendingProposal>();
-  /** What is being written: whoever hears of the commit must not decide it again. */
-  const writing = new Set<Proposal>();
   /** How the ended ones ended, for whoever still holds one. */
   const ended = new WeakMap<Proposal, ProposalState>();
 
@@ -68,29 +66,25 @@ export function createProposals(options: ProposalsOptions): Proposals {
   /** Ends it unless it has ended already. */
   function decide(proposal: Proposal, how: () => ProposalState): ProposalState {
     assertHost();
-    if (writing.has(proposal)) throw new Error("this proposal is being accepted");
     if (now() >= proposal.expiresAt && !ended.has(proposal)) end(proposal, "expired");
     return ended.get(proposal) ?? how();
   }
 
   function accept(proposal: Proposal, write: () => boolean): ProposalState {
-    writing.add(proposal);
-    let state: ProposalState;
+    ended.set(proposal, "accepted"); // whoever hears of the commit finds it decided
+    let written: boolean;
     try {
-      state = write() ? "accepted" : "stale";
+      written = write();
     } catch (error) {
-      writing.delete(proposal);
-      onChange();
+      ended.delete(proposal);
       throw error;
     }
-    writing.delete(proposal);
-    return end(proposal, state);
+    return end(proposal, written ? "accepted" : "stale");
   }
 
   return {
     add(parts, write) {
-      if (pending.size >= max)
-        throw new ToolError("Too many proposals wait for a person already. Nothing was proposed; try again later.");
+      if (pending.size >= max) throw new ToolError("Too many proposals wait for a person. Nothing was proposed.");
       const proposal: Proposal = { ...parts, id: createId(), expiresAt: now() + ttlMs };
       pending.set(proposal.id, {
         proposal,
@@ -100,16 +94,13 @@ export function createProposals(options: ProposalsOptions): Proposals {
       onChange();
       return proposal;
     },
-    list: () => [...pending.values()].filter(({ proposal }) => !writing.has(proposal)),
+    list: () => [...pending.values()],
     age(time) {
-      const waiting = [...pending.values()]
-        .map(({ proposal }) => proposal)
-        .filter((proposal) => !writing.has(proposal));
-      const old = waiting.filter(({ expiresAt }) => expiresAt <= time);
-      // All leave before anybody hears of the first: whoever hears of one comes here again.
-      for (const { id } of old) pending.delete(id);
-      for (const proposal of old) if (!ended.has(proposal)) end(proposal, "expired");
-      return waiting[old.length]?.expiresAt ?? Number.POSITIVE_INFINITY; // they expire in the order in which they came
+      for (const { proposal } of pending.values()) {
+        if (proposal.expiresAt > time) return proposal.expiresAt; // they expire in the order in which they came
+        if (!ended.has(proposal)) end(proposal, "expired");
+      }
+      return Number.POSITIVE_INFINITY;
     },
   };
 }

@@ -7,7 +7,6 @@ import {
   streamEventsUrl,
   unregisterUrl,
 } from "@human-plus/core/protocol";
-import ky from "ky";
 
 /** What an answer of a relay means to a surface. */
 export type Answer =
@@ -30,56 +29,61 @@ export interface RelayClient {
   poll(waitMs: number, subscriber: string | undefined): Promise<Answer | { readonly body: unknown }>;
 }
 
-/** How much longer than the relay waits a poll may take. */
-const GRACE_MS = 10_000;
+const SHARED = {
+  redirect: "error",
+  cache: "no-store",
+  credentials: "omit",
+  referrerPolicy: "no-referrer",
+} as const satisfies RequestInit;
+const JSON_HEADERS = { "content-type": "application/json" };
 
-export function createRelayClient({ relayBaseUrl, sessionId, token }: Invitation, signal: AbortSignal): RelayClient {
-  const http = ky.create({
-    retry: 0,
-    throwHttpErrors: false,
-    redirect: "error",
-    cache: "no-store",
-    credentials: "omit",
-    referrerPolicy: "no-referrer",
-  });
+/** @param answerTimeoutMs for each request, to the last byte of its answer; a poll has as much more than the relay waits */
+export function createRelayClient(
+  { relayBaseUrl, sessionId, token }: Invitation,
+  signal: AbortSignal,
+  answerTimeoutMs: number,
+): RelayClient {
   const direction = "inbound";
 
   /** Whatever is thrown here would name the URL, and with it the token: nothing is passed on. */
-  async function ask(request: () => Promise<Response>, read?: (body: unknown) => void): Promise<Answer> {
+  async function ask(
+    url: string,
+    init: RequestInit,
+    { waitMs = 0, read }: { waitMs?: number; read?: (body: unknown) => void } = {},
+  ): Promise<Answer> {
+    const own = new AbortController();
+    const stop = () => own.abort();
+    const timer = setTimeout(stop, waitMs + answerTimeoutMs);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted && !init.keepalive) stop(); // leaving outlives what is left
     try {
-      const response = await request();
+      const response = await fetch(url, { ...SHARED, ...init, signal: own.signal });
       const text = await response.text();
       if (response.ok) read?.(JSON.parse(text));
       return judge(response.status);
     } catch {
       return "later";
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
     }
   }
+
+  const post = (url: string, body: string) => ask(url, { method: "POST", headers: JSON_HEADERS, body });
 
   return {
     streamUrl: streamEventsUrl(relayBaseUrl, sessionId, { token, direction }),
     register: () =>
-      ask(() =>
-        http.post(registerUrl(relayBaseUrl), { json: { session: sessionId, token } satisfies RegisterRequest, signal }),
-      ),
-    send: (frame) =>
-      ask(() =>
-        http.post(sendToAgentsUrl(relayBaseUrl, sessionId, { token }), {
-          body: frame,
-          headers: { "content-type": "application/json" },
-          signal,
-        }),
-      ),
-    unregister: () => ask(() => http.post(unregisterUrl(relayBaseUrl, sessionId, { token }), { keepalive: true })),
-    async poll(wait, subscriber) {
+      post(registerUrl(relayBaseUrl), JSON.stringify({ session: sessionId, token } satisfies RegisterRequest)),
+    send: (frame) => post(sendToAgentsUrl(relayBaseUrl, sessionId, { token }), frame),
+    unregister: () => ask(unregisterUrl(relayBaseUrl, sessionId, { token }), { method: "POST", keepalive: true }),
+    async poll(waitMs, subscriber) {
       let body: unknown;
-      const url = pollUrl(relayBaseUrl, sessionId, { token, direction, wait, subscriber });
-      const answer = await ask(
-        () => http.get(url, { signal, timeout: wait + GRACE_MS }),
-        (read) => {
-          body = read;
-        },
-      );
+      const url = pollUrl(relayBaseUrl, sessionId, { token, direction, wait: waitMs, subscriber });
+      const read = (read: unknown) => {
+        body = read;
+      };
+      const answer = await ask(url, {}, { waitMs, read });
       return answer === "ok" ? { body } : answer;
     },
   };

@@ -111,7 +111,7 @@ export function createServer(parts: ServerParts): (send: (text: string) => void)
         changes: [...error.changes],
         complete: error.complete,
       };
-      const message = "What this call touches changed after the revision it was pinned to. Nothing was written.";
+      const message = `${error.message} Nothing was written.`;
       return { error: { code: rpcErrorCodes.staleRevision, message, data: { ...data } } };
     }
     if (signal.aborted && !written)
@@ -228,7 +228,6 @@ export function createServer(parts: ServerParts): (send: (text: string) => void)
     }
 
     function reply({ id, method, params }: Request, reply: Reply): void {
-      let why = "The result is larger than a relay carries.";
       try {
         const text = JSON.stringify({ jsonrpc: jsonRpcVersion, id, ...reply });
         if (utf8Length(text) <= limits.frameBytes) {
@@ -236,11 +235,11 @@ export function createServer(parts: ServerParts): (send: (text: string) => void)
           return;
         }
       } catch (error) {
-        why = "The result cannot be written as JSON.";
         parts.onError(error, String(params?.["name"] ?? method));
       }
       const _meta = "result" in reply ? reply.result["_meta"] : undefined;
-      const content = `${why} What the call wrote, if anything, stays written.`;
+      const content =
+        "The result is no JSON, or larger than a relay carries. What the call wrote, if anything, stays written.";
       send(
         JSON.stringify({ jsonrpc: jsonRpcVersion, id, result: { ...toContent({ content, isError: true }), _meta } }),
       );

@@ -20,7 +20,7 @@ import { createObservable, type Observable } from "./observable.ts";
 import { createPresence, type Participant } from "./presence.ts";
 import { createProposals, type PendingProposal } from "./proposals.ts";
 import { randomText } from "./random.ts";
-import { report } from "./report.ts";
+import { runApart } from "./run-apart.ts";
 import { createServer, type SurfaceChannel } from "./server.ts";
 import type { CommitOptions, ToolOptions } from "./tool.ts";
 import { createToolList, FEED_TOOL } from "./tool-list.ts";
@@ -155,7 +155,8 @@ export function createSurface({
   maxProposals = 100,
   proposalTtlMs = 300_000,
   activityIntervalMs = 250,
-  onError: hearError = report,
+  // biome-ignore lint/suspicious/noConsole: in Node a tool that fails must not end the process, and must not be missed
+  onError: hearError = globalThis.reportError ?? console.error,
   now = Date.now,
 }: SurfaceOptions): Surface {
   if (!isSurfaceId(id)) throw new TypeError("the id of a surface is text of 1 to 128 characters");
@@ -168,16 +169,7 @@ export function createSurface({
   let activity = { allowedAt: 0, waiting: false };
   let listChanged = false;
 
-  /** Whoever hears of an error and throws keeps no answer from an agent, and no edit from a person. */
-  function onError(error: unknown, tool: string): void {
-    try {
-      hearError(error, tool);
-    } catch (failure) {
-      queueMicrotask(() => {
-        throw failure;
-      });
-    }
-  }
+  const onError = (error: unknown, tool: string) => runApart(() => hearError(error, tool));
 
   const observable = createObservable<SurfaceSnapshot>(() => ({
     participants: presence.list(),

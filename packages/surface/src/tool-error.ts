@@ -14,7 +14,7 @@ export class StalePinError extends Error {
   readonly complete: boolean;
 
   constructor(changes: readonly ChangeRow[], complete: boolean) {
-    super("what the call touches changed after the revision it was pinned to");
+    super("What the call touches changed after the revision it was pinned to.");
     this.changes = changes;
     this.complete = complete;
   }

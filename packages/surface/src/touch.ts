@@ -65,21 +65,19 @@ export function findConflict(
     }
   } else {
     // What agents name may repeat itself: each history is followed once.
-    const own = new Set<string>();
-    const around = new Set<string>();
-    const inside = new Set<string>();
+    const followed = new Set<string>();
+    const isNew = (history: string) => followed.size < followed.add(history).size;
     for (const touch of touches) {
       const { handle, contents } = typeof touch === "string" ? { handle: touch, contents: false } : touch;
       assertHandle(handle);
-      if (contents) inside.add(handle);
-      if (own.has(handle)) continue;
-      own.add(handle);
-      for (const container of containers(handle)) around.add(container);
+      if (contents && isNew(`in ${handle}`)) follow(log.newest("inside", handle), false);
+      if (!isNew(`of ${handle}`)) continue;
+      follow(log.newest("self", handle), seenIsChecked);
+      for (const container of containers(handle)) {
+        if (isNew(`on ${container}`))
+          follow(log.newest("self", container), seenIsChecked, ({ kind }) => kind === "moved" || kind === "deleted");
+      }
     }
-    for (const handle of own) follow(log.newest("self", handle), seenIsChecked);
-    for (const handle of inside) follow(log.newest("inside", handle), false);
-    for (const container of around)
-      follow(log.newest("self", container), seenIsChecked, ({ kind }) => kind === "moved" || kind === "deleted");
   }
   const complete = base >= log.forgotten && found.size < MAX_FOUND;
   if (complete && found.size === 0) return undefined;

@@ -119,7 +119,7 @@ describe("the server", () => {
     });
     const answer = await joinLocally(surface).call("odd");
     expect(answer.result).toMatchObject({ isError: true, _meta: { revision: surface.revision() } });
-    expect(textOf(answer)).toMatch(/cannot be written as JSON.*stays written/);
+    expect(textOf(answer)).toMatch(/no JSON.*stays written/);
     expect(errors).toEqual([[expect.any(TypeError), "odd"]]);
   });
 

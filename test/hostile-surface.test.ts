@@ -281,6 +281,18 @@ describe("a tool list", () => {
     expect(surface.frames.filter(({ method }) => method === "tools/list")).toHaveLength(2);
   });
 
+  test.each(["everyTool", "pinned"])(
+    "leaves out a tool that nothing could be pinned to, and keeps its neighbours: %s",
+    async (kind) => {
+      const broken = { name: "write", description: "half a pair: \ud800" };
+      await using surface = await startScriptedSurface(listing({ tools: [{ name: "read" }, broken] }));
+      const pins = kind === "pinned" ? { write: "sha256:5ab496568589a2e1901b1b49c27b22bc" } : {};
+      const agent = await join(surface, { trust: TrustPolicy.everyTool({ pins }) });
+      expect((await agent.tools()).map(({ name }) => name)).toEqual(["read"]);
+      await expect(agent.call("write")).rejects.toMatchObject({ code: "tool_refused" });
+    },
+  );
+
   test("is asked for when it has to be fresh, whatever was listed before", async () => {
     let listed = 0;
     await using surface = await startScriptedSurface(({ method }) =>

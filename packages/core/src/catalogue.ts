@@ -63,7 +63,8 @@ export async function listTools(
 
 /**
  * Admits what trust admits. A tool outside the allow-list is left out; one whose definition differs from its pin
- * refuses everything. Two tools of one name are both left out: nobody could say which one a call means.
+ * refuses everything. Two tools of one name are both left out: nobody could say which one a call means. So is one that
+ * cannot be pinned, because half a surrogate pair in it has no canonical form.
  *
  * @throws HumanPlusError `tool_definition_changed`
  */
@@ -71,19 +72,29 @@ export async function admitTools(tools: readonly Tool[], unreadable: number, tru
   const counts = new Map<string, number>();
   for (const { name } of tools) counts.set(name, (counts.get(name) ?? 0) + 1);
   const admitted = new Map<string, ToolDefinition>();
+  let unpinnable = 0;
   for (const tool of tools) {
-    if (counts.get(tool.name) === 1 && refusalOf(trust, tool.name) === undefined)
-      admitted.set(tool.name, createToolDefinition(tool));
+    if (counts.get(tool.name) !== 1 || refusalOf(trust, tool.name) !== undefined) continue;
+    const definition = createToolDefinition(tool);
+    if (await hasDigest(definition)) admitted.set(tool.name, definition);
+    else unpinnable++;
   }
   await checkPins(admitted, trust);
   const feed = tools.find(({ name }) => safeParseChangeFeedToolName(name).ok)?.name;
   return {
     tools: [...admitted.values()],
     changeFeed: feed === undefined ? undefined : { name: feed, admitted: admitted.has(feed) },
-    skipped: tools.length - admitted.size,
-    unreadable,
+    skipped: tools.length - admitted.size - unpinnable,
+    unreadable: unreadable + unpinnable,
     find: (name) => admitted.get(name),
   };
+}
+
+async function hasDigest(definition: ToolDefinition): Promise<boolean> {
+  return definition.digest().then(
+    () => true,
+    () => false,
+  );
 }
 
 async function checkPins(admitted: ReadonlyMap<string, ToolDefinition>, trust: TrustPolicy): Promise<void> {

@@ -4,6 +4,9 @@ import { startLiveCanvas } from "../parts/live-canvas.ts";
 import { type Answering, type ScriptedSurface, startScriptedSurface } from "../parts/scripted-surface.ts";
 import { attachToolset } from "./parts/attached-toolset.ts";
 
+const tokenOf = (frame: { params?: object | undefined } | undefined) =>
+  (frame?.params as { _meta: { progressToken?: string } } | undefined)?._meta.progressToken;
+
 const listing =
   (tools: (surface: ScriptedSurface) => unknown[]): Answering =>
   ({ method }, surface) =>
@@ -270,6 +273,38 @@ describe("a hostile surface", () => {
     expect((await execute("read")).metadata).toEqual({
       humanplus: { surfaceId: "board", tool: "read", outcome: "applied", revision: "r1" },
     });
+  });
+
+  test("that sends what databases and providers refuse has it replaced, in all that the host is given", async () => {
+    const bad = "a\u0000b\ud800c";
+    let isError = false;
+    await using surface = await startScriptedSurface(({ method, id }) => {
+      if (method === "tools/call") {
+        const progress = { progressToken: tokenOf(surface.frames.at(-1)), progress: 1, message: bad };
+        const result = { content: [{ type: "text", text: bad }], isError, _meta: { revision: bad } };
+        return {
+          frames: [
+            { jsonrpc: "2.0", method: "notifications/progress", params: progress },
+            { jsonrpc: "2.0", id, result },
+          ],
+        };
+      }
+      const zero = "a\u0000b";
+      const schema = { description: zero, enum: [zero], default: zero, pattern: zero };
+      const inputSchema = { properties: { a: schema, [zero]: {} }, $defs: { [zero]: {} } };
+      const description = `${zero}\ud83d\ude00`.repeat(100); // shortened in the middle of a pair
+      return method === "tools/list" ? { result: { tools: [{ name: "read", description, inputSchema }] } } : undefined;
+    });
+    const { toolset, execute } = await attachToolset(surface, { maxDescriptionCharacters: 4 });
+    const given: unknown[] = [toolset.tools];
+    given.push(await execute("read", {}, { progress: (step) => void given.push(step) }));
+    isError = true;
+    given.push(await execute("read").catch(({ message }: Error) => message));
+    expect(given).toHaveLength(4);
+    const texts = JSON.stringify(given);
+    expect(texts.match(/a\ufffdb/g)).toHaveLength(5);
+    expect(texts.match(/a\ufffdb\ufffdc/g)).toHaveLength(3);
+    expect(texts).not.toMatch(/\\u0000|\\ud800/);
   });
 
   test("that confirms for people has no such tool", async () => {

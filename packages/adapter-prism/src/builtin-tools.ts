@@ -3,6 +3,7 @@ import type { CallGate } from "./call-gate.ts";
 import { defaultEffect } from "./effect.ts";
 import type { HostJsonObject } from "./host.ts";
 import type { OfferedTool } from "./offered-tool.ts";
+import { plainText } from "./plain-text.ts";
 
 export interface BuiltinToolsOptions {
   humanPlus: HumanPlus;
@@ -40,7 +41,7 @@ function changesTool({ humanPlus, owner, attachmentId, gate, surfaceId, prefix, 
         const notices = deferTo.length === 0 ? [] : ["Leave alone what others changed, unless a person asks you to."];
         const counts = { changed: changes.length, deferTo: deferTo.length };
         return {
-          text: report.describe(),
+          text: plainText(report.describe()),
           notices,
           isProposal: false,
           facts: { surfaceId, outcome: "applied", answered, complete, nothingChanged, ...counts },

@@ -1,5 +1,6 @@
 import { HumanPlusError, type Outcome } from "@human-plus/core";
 import { boundText, utf8Bytes } from "./bounded-text.ts";
+import { plainText } from "./plain-text.ts";
 
 /** Leaves name and code their place within the 8 KiB that hosts take of an error. */
 const MAX_MESSAGE_BYTES = 7680;
@@ -18,7 +19,7 @@ const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
 export function readableFailure(error: unknown): HumanPlusError {
   const { code, message, outcome, retryable, retryAfterMs, issues, surface } = known(error);
   const words = [OUTCOME_WORDS[outcome], ...(retryable ? ["The same call may be made again later."] : [])].join(" ");
-  const bounded = boundText(message, MAX_MESSAGE_BYTES - utf8Bytes(words) - 1);
+  const bounded = boundText(plainText(message), MAX_MESSAGE_BYTES - utf8Bytes(words) - 1);
   return new HumanPlusError(code, `${bounded}\n${words}`, { outcome, retryable, retryAfterMs, issues, surface });
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createResultGuard, type TextSource } from "@human-plus/core";
+import { plainText } from "./plain-text.ts";
 
 export interface DescribedTool {
   readonly title: string | undefined;
@@ -30,5 +31,5 @@ export function describeTool({ title, description }: DescribedTool, options: Des
     .update(JSON.stringify([source.source, source.tool, words]))
     .digest("hex");
   const guard = createResultGuard({ nonce: () => digest.slice(0, 16) });
-  return [...lines, guard.excerpt(words, source, maxCharacters)].join("\n");
+  return [...lines, plainText(guard.excerpt(words, source, maxCharacters))].join("\n");
 }

@@ -1,6 +1,7 @@
 import { type CallResult, type HumanPlus, HumanPlusError, type JsonObject } from "@human-plus/core";
 import type { CallGate } from "./call-gate.ts";
 import type { HostJsonObject, ToolEffectDeclaration } from "./host.ts";
+import { isPlainText, plainText } from "./plain-text.ts";
 import type { ToolAddress } from "./tool-address.ts";
 import type { Answer, ToolCallOptions } from "./tool-call.ts";
 
@@ -55,14 +56,14 @@ function toAnswer({ text, parts, isError, revision, proposal, notices }: CallRes
   const unseen = parts.filter(({ type }) => type === "image" || type === "audio").length;
   const more = unseen === 0 ? [] : [`${unseen} part(s) of this result are no text and were left out.`];
   return {
-    text,
+    text: plainText(text),
     notices: [...notices, ...more],
     isProposal: proposal !== undefined,
     facts: {
       surfaceId: address.surfaceId,
       tool: address.tool,
       outcome: "applied",
-      ...(revision === undefined ? {} : { revision }),
+      ...(revision === undefined || !isPlainText(revision) ? {} : { revision }),
       ...(proposal === undefined ? {} : { proposal: { id: proposal.id, state: proposal.state } }),
     },
   };

@@ -1,4 +1,5 @@
 import type { HostJsonObject, JsonValue } from "./host.ts";
+import { isPlainText, plainText } from "./plain-text.ts";
 import { removeReferences } from "./schema-references.ts";
 
 /** The parameters of a tool as a host can take them. */
@@ -148,7 +149,7 @@ function cleanEntries(
 function data(value: unknown, depth: number): JsonValue | undefined {
   if (value === null || typeof value === "boolean") return value;
   if (typeof value === "number") return number(value, depth);
-  if (typeof value === "string") return value.length <= MAX_TEXT ? value : undefined;
+  if (typeof value === "string") return value.length <= MAX_TEXT && isPlainText(value) ? value : undefined;
   if (depth >= MAX_DEPTH || typeof value !== "object") return undefined;
   const children: JsonValue[] = [];
   for (const child of Object.values(value)) {
@@ -166,7 +167,7 @@ function data(value: unknown, depth: number): JsonValue | undefined {
 /** Nothing between the quotes can end them, and every line of it is theirs. */
 function quoteWords(words: string): string {
   const text = words.length <= MAX_WORDS ? words : `${words.slice(0, MAX_WORDS)} [shortened]`;
-  return `In the surface's words: ${JSON.stringify(text.toWellFormed())}`;
+  return `In the surface's words: ${JSON.stringify(plainText(text))}`;
 }
 
 /**
@@ -174,7 +175,7 @@ function quoteWords(words: string): string {
  * looks around or back, or repeats without bound more than twice could run for very long.
  */
 function isSimplePattern(pattern: string): boolean {
-  if (pattern.length > 256 || /\)[*+?{]|\(\?[=!<]|\\[1-9k]/.test(pattern)) return false;
+  if (pattern.length > 256 || !isPlainText(pattern) || /\)[*+?{]|\(\?[=!<]|\\[1-9k]/.test(pattern)) return false;
   if ((pattern.match(/[*+]|\{\d*,\}/g) ?? []).length > 2) return false;
   try {
     new RegExp(pattern, "u");
@@ -185,7 +186,7 @@ function isSimplePattern(pattern: string): boolean {
 }
 
 function isSafeKey(key: string): boolean {
-  return !DANGEROUS.has(key) && key.length <= 256;
+  return !DANGEROUS.has(key) && key.length <= 256 && isPlainText(key);
 }
 
 function isPropertyName(key: unknown): key is string {

@@ -1,6 +1,7 @@
 import type { CallProgress } from "@human-plus/core";
 import { boundText } from "./bounded-text.ts";
 import type { ToolExecutionContext } from "./host.ts";
+import { plainText } from "./plain-text.ts";
 
 /** Steps that wait for a slow host. The oldest give way. */
 const MAX_WAITING = 32;
@@ -53,7 +54,7 @@ function payload({ progress, total, message }: CallProgress): Record<string, unk
   return {
     progress,
     ...(total === undefined ? {} : { total }),
-    ...(message === undefined ? {} : { message: boundText(message, MAX_MESSAGE_BYTES) }),
+    ...(message === undefined ? {} : { message: boundText(plainText(message), MAX_MESSAGE_BYTES) }),
   };
 }
 

@@ -274,7 +274,8 @@ describe("shared state", () => {
     feed.tell({ type: "person_acted" });
     expect(projector.open({ threadId: "t", state: [1] }).take()).toEqual([]);
     using late = projector.open({ threadId: "t" });
-    late.saw({ type: "STATE_DELTA", delta: [{ op: "add", path: "/x", value: 1 }] });
+    const patch = { type: "STATE_DELTA", delta: [{ op: "add", path: "/x", value: 1 }] };
+    late.saw(patch);
     expect(late.take()).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ export class RunOutput {
   /** An event of the agent. */
   pass(event: BaseEvent): void {
     if (this.#ended) return;
-    this.#stream?.saw(event as unknown as { type: string });
+    this.#stream?.saw(event);
     this.#next(event);
   }
 

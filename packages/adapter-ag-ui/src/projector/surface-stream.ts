@@ -11,7 +11,7 @@ export interface SurfaceStream extends Disposable {
   /** What is due: a snapshot first, patches after it. Empty if nothing happened. Times between calls are the caller's. */
   take(): AgUiEvent[];
   /** Tells of an event of somebody else in the same stream, since snapshots of messages and state may have wiped ours. */
-  saw(event: { readonly type: string; readonly [member: string]: unknown }): void;
+  saw(event: { readonly type: string }): void;
   /** Ends it. Nothing is called back after that. */
   close(): void;
 }
@@ -71,15 +71,16 @@ export class ProjectedStream implements SurfaceStream {
     return events.map((event) => ({ ...event, timestamp }));
   }
 
-  saw(event: { readonly type: string; readonly [member: string]: unknown }): void {
-    if (event.type === "STATE_SNAPSHOT") this.#lostState(asMembers(event["snapshot"]));
-    if (event.type === "STATE_DELTA") {
+  saw(event: { readonly type: string }): void {
+    const { type, snapshot, delta, messages } = event as { type: string; [member: string]: unknown };
+    if (type === "STATE_SNAPSHOT") this.#lostState(asMembers(snapshot));
+    if (type === "STATE_DELTA") {
       if (!this.#stateBegun) this.#state = undefined;
-      else if (touches(event["delta"], this.#parts.stateKey)) this.#lostState(this.#state);
+      else if (touches(delta, this.#parts.stateKey)) this.#lostState(this.#state);
     }
-    if (event.type !== "MESSAGES_SNAPSHOT" || !Array.isArray(event["messages"])) return;
+    if (type !== "MESSAGES_SNAPSHOT" || !Array.isArray(messages)) return;
     // A snapshot that holds any activity stands for all of them.
-    if (!event["messages"].some((message: { role?: unknown } | null) => message?.role === "activity")) return;
+    if (!messages.some((message: { role?: unknown } | null) => message?.role === "activity")) return;
     this.#shown = undefined;
     this.#dirty = true;
   }

@@ -1,8 +1,13 @@
-import { bundleSurface, MAX_GZIP_BYTES } from "./bundle.ts";
+import { type BundleReport, bundleAgUi, bundleSurface, MAX_AG_UI_GZIP_BYTES, MAX_GZIP_BYTES } from "./bundle.ts";
 
-const { bytes, gzipBytes, parts, nodeImports } = await bundleSurface();
-const lines = parts.map(({ path, bytes: size }) => `${String(size).padStart(7)}  ${path}`);
-process.stdout.write(`${lines.join("\n")}\n\n`);
-process.stdout.write(`surface for browsers: ${bytes} bytes, ${gzipBytes} after gzip; the bound is ${MAX_GZIP_BYTES}\n`);
-if (nodeImports.length > 0) process.stderr.write(`it imports ${nodeImports.join(", ")}\n`);
-if (gzipBytes > MAX_GZIP_BYTES || nodeImports.length > 0) process.exitCode = 1;
+function report(what: string, { bytes, gzipBytes, parts, nodeImports }: BundleReport, maxGzipBytes: number): void {
+  const lines = parts.map(({ path, bytes: size }) => `${String(size).padStart(7)}  ${path}`);
+  process.stdout.write(`${lines.join("\n")}\n\n`);
+  process.stdout.write(`${what}: ${bytes} bytes, ${gzipBytes} after gzip; the bound is ${maxGzipBytes}\n\n`);
+  if (nodeImports.length > 0) process.stderr.write(`it imports ${nodeImports.join(", ")}\n`);
+  if (gzipBytes > maxGzipBytes || nodeImports.length > 0) process.exitCode = 1;
+}
+
+report("surface for browsers", await bundleSurface(), MAX_GZIP_BYTES);
+report("projector for AG-UI", await bundleAgUi("projector"), MAX_AG_UI_GZIP_BYTES);
+report("handler for AG-UI", await bundleAgUi("handler"), MAX_AG_UI_GZIP_BYTES);

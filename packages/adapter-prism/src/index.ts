@@ -22,6 +22,13 @@ export type {
   ToolResult,
 } from "./host.ts";
 export type { Naming } from "./names.ts";
+export {
+  type ReconcileSurfaceEffectOptions,
+  reconcileSurfaceEffect,
+  type SurfaceEffectOutcome,
+} from "./reconcile.ts";
 export type { SurfaceToolsOptions } from "./surface-tools.ts";
+export { type SurfaceTurn, type SurfaceTurnOptions, surfaceTurn } from "./surface-turn.ts";
 export type { ToolAddress } from "./tool-address.ts";
 export { createSurfaceToolset, type SurfaceToolset, type SurfaceToolsetOptions } from "./toolset.ts";
+export { type SurfaceWatch, type WatchSurfaceOptions, watchSurface } from "./watch-surface.ts";

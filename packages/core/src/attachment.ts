@@ -45,7 +45,7 @@ export interface AttachmentRow {
   readonly id: string;
   /** Whoever may use it. Every operation presents it again. */
   readonly owner: string;
-  /** Grows with each `attach` under the same id. Recording a revision leaves it alone. */
+  /** Grows with each `attach` under the same id, and when the attachment ends. Recording a revision leaves it alone. */
   readonly generation: number;
   /** Minted by each `attach`. Numbers of generations begin anew where a row was forgotten; this tells them apart for ever. */
   readonly attachKey: string;

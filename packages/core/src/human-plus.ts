@@ -181,7 +181,7 @@ export function createHumanPlus({
     assertAttached(await authorised(owner, id));
   const mark = async (owner: string, id: string, state: AttachmentState): Promise<void> => {
     const row = await authorised(owner, id);
-    await store.put({ ...row, state, updatedAt: now() }, row.generation);
+    await client.end(row, state);
     if (client.forget(row)) events.emit("attachmentEnded", { attachmentId: id, state });
   };
   const limitsOf = (options: OperationOptions = {}) => ({
@@ -248,7 +248,7 @@ export function createHumanPlus({
     async detach(owner, id, options) {
       const row = await authorised(owner, id);
       if (row.state === "detached") return;
-      await store.put({ ...row, state: "detached", updatedAt: now() }, row.generation);
+      await client.end(row, "detached");
       await client.detach(row, limitsOf(options));
     },
     markUnavailable: (owner, id) => mark(owner, id, "surface_unavailable"),

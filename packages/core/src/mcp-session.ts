@@ -26,6 +26,7 @@ export class McpSession {
   readonly #clientInfo: Implementation;
   readonly #requestId: () => string;
   #handshake: Promise<void> | undefined;
+  #isOver = false;
 
   constructor({ transport, link, clientInfo, requestId }: McpSessionOptions) {
     this.link = link;
@@ -45,7 +46,13 @@ export class McpSession {
     }
   }
 
+  /** Lets nothing leave any more: a request that is under way goes on. */
+  end(): void {
+    this.#isOver = true;
+  }
+
   async request(method: string, params: JsonObject, deadline: Deadline): Promise<McpReply> {
+    this.#assertNotOver();
     const id = this.#requestId();
     const reply = await this.#transport.exchange(
       this.link,
@@ -76,11 +83,17 @@ export class McpSession {
     if (parsed.value.protocolVersion !== mcpProtocolVersion) {
       throw new HumanPlusError("protocol_version_unsupported", `the surface does not speak MCP ${mcpProtocolVersion}`);
     }
+    this.#assertNotOver();
     await this.#transport.notify(
       this.link,
       { jsonrpc: jsonRpcVersion, method: methods.initialized },
       this.#options(deadline),
     );
+  }
+
+  #assertNotOver(): void {
+    if (this.#isOver)
+      throw new HumanPlusError("attachment_conflict", "the attachment ended before this was sent, or began anew");
   }
 
   #options({ remainingMs, signal }: Deadline): { timeoutMs: number; signal: AbortSignal | undefined } {

@@ -1,5 +1,5 @@
 import { argument, invalidArgument } from "./argument.ts";
-import type { AttachmentRow } from "./attachment.ts";
+import type { AttachmentRow, AttachmentState } from "./attachment.ts";
 import { AttachmentRows } from "./attachment-rows.ts";
 import type { AttachmentStore } from "./attachment-store.ts";
 import { type CallResult, readCallResult } from "./call-result.ts";
@@ -82,10 +82,11 @@ export class SurfaceClient {
 
   async tools(row: AttachmentRow, options: ListToolsOptions & Limits): Promise<readonly ToolDefinition[]> {
     assertTrusted(row);
+    const state = this.#stateOf(row);
     const deadline = createDeadline(options);
     return this.#rows.locked(row, deadline, async (current) => {
-      if (options.fresh === true) this.#stateOf(current).catalogue = undefined;
-      return (await this.#catalogue(current, deadline)).catalogue.tools;
+      if (options.fresh === true) state.catalogue = undefined;
+      return (await this.#catalogue(state, current, deadline)).catalogue.tools;
     });
   }
 
@@ -94,11 +95,12 @@ export class SurfaceClient {
     assertAdmitted(row, tool);
     if (typeof args !== "object" || args === null || Array.isArray(args))
       throw invalidArgument("args should be an object");
-    this.#stateOf(row).protection?.assertFree(tool, args);
+    const state = this.#stateOf(row);
+    state.protection?.assertFree(tool, args);
     const deadline = createDeadline(options);
     return this.#rows.locked(row, deadline, async (current) => {
-      this.#stateOf(row).protection?.assertFree(tool, args); // of a turn that began while this call waited
-      const { catalogue, row: listed } = await this.#catalogue(current, deadline);
+      state.protection?.assertFree(tool, args); // of a turn that began while this call waited
+      const { catalogue, row: listed } = await this.#catalogue(state, current, deadline);
       const offered = catalogue.find(tool);
       if (offered === undefined) {
         throw new HumanPlusError("tool_refused", `the surface does not offer a tool ${tool} that this agent may call`);
@@ -109,10 +111,10 @@ export class SurfaceClient {
       }
       assertRevisionAvailable(listed);
       const source = sourceOf(listed, tool);
-      const result = await this.#callTool(listed, source, args, deadline, options);
+      const result = await this.#callTool(state, listed, source, args, deadline, options);
       const { row: observed, revision, notices } = await this.#observe(listed, result, tool);
       const read = readCallResult(result, source, this.#options.guard);
-      if (read.proposal !== undefined) rememberProposal(this.#stateOf(observed), read.proposal.id, tool);
+      if (read.proposal !== undefined) rememberProposal(state, read.proposal.id, tool);
       const unprotected =
         observed.conflictDetection === "unavailable" && observed.conflictDetection !== listed.conflictDetection;
       if (unprotected)
@@ -132,12 +134,20 @@ export class SurfaceClient {
     use: (report: ChangeReport) => T,
   ): Promise<T> {
     assertTrusted(row);
+    const state = this.#stateOf(row);
     const deadline = createDeadline(limitsOfCall);
-    return this.#rows.locked(row, deadline, async (current) => use(await this.#changes(current, deadline, since)));
+    return this.#rows.locked(row, deadline, async (current) =>
+      use(await this.#changes(state, current, deadline, since)),
+    );
   }
 
-  async #changes(row: AttachmentRow, deadline: Deadline, since: string | undefined): Promise<ChangeReport> {
-    const { catalogue, row: listed } = await this.#catalogue(row, deadline);
+  async #changes(
+    state: LinkState,
+    row: AttachmentRow,
+    deadline: Deadline,
+    since: string | undefined,
+  ): Promise<ChangeReport> {
+    const { catalogue, row: listed } = await this.#catalogue(state, row, deadline);
     const feed = catalogue.changeFeed;
     if (feed === undefined)
       return unansweredReport(
@@ -153,7 +163,7 @@ export class SurfaceClient {
     const source = sourceOf(listed, feed.name);
     const from = since ?? listed.lastRead?.marker;
     const args = from === undefined ? {} : { since: from };
-    const result = await this.#callTool(listed, source, args, deadline, {});
+    const result = await this.#callTool(state, listed, source, args, deadline, {});
     const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
     const read = { ...listed, changeFeed: report.state };
     // Whoever asks from elsewhere looks something up: what is news for the agent stays so, and so does its pin.
@@ -189,11 +199,13 @@ export class SurfaceClient {
 
   async detach(row: AttachmentRow, { signal, timeoutMs }: Limits): Promise<void> {
     const { link } = this.#stateOf(row).session;
-    try {
-      await this.#options.transport.detach(link, { signal, timeoutMs });
-    } finally {
-      this.forget(row);
-    }
+    this.forget(row); // first: what is between two requests of a call sends no other one
+    await this.#options.transport.detach(link, { signal, timeoutMs });
+  }
+
+  /** Writes how an attachment ended. */
+  end(row: AttachmentRow, state: AttachmentState): Promise<void> {
+    return this.#rows.end(row, state);
   }
 
   watch(row: AttachmentRow): () => void {
@@ -201,14 +213,17 @@ export class SurfaceClient {
     return this.#options.transport.hold(this.#stateOf(row).session.link);
   }
 
-  /** Drops what is known of one generation; gives whether anything was. */
+  /** Drops what is known of one generation, and lets nothing of it leave any more; gives whether anything was known. */
   forget(row: LinkName): boolean {
-    return this.#states.delete(linkIdOf(row));
+    const id = linkIdOf(row);
+    this.#states.get(id)?.session.end();
+    return this.#states.delete(id);
   }
 
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#states.clear();
+    this.#rows.close();
     await this.#options.transport.close();
   }
 
@@ -249,8 +264,11 @@ export class SurfaceClient {
   }
 
   /** The tools as trust admits them, listed when they have to be. Whatever fails here, the call itself was not made. */
-  async #catalogue(row: AttachmentRow, deadline: Deadline): Promise<{ catalogue: Catalogue; row: AttachmentRow }> {
-    const state = this.#stateOf(row);
+  async #catalogue(
+    state: LinkState,
+    row: AttachmentRow,
+    deadline: Deadline,
+  ): Promise<{ catalogue: Catalogue; row: AttachmentRow }> {
     const { now } = this.#options;
     const known = state.catalogue;
     if (known !== undefined && row.discovery === "cached" && now() - known.listedAt < limits.catalogueTtlMs)
@@ -273,6 +291,7 @@ export class SurfaceClient {
   }
 
   async #callTool(
+    state: LinkState,
     row: AttachmentRow,
     source: TextSource,
     args: JsonObject,
@@ -280,7 +299,6 @@ export class SurfaceClient {
     options: CallOptions,
   ): Promise<JsonObject> {
     const { onProgress, yieldToPerson = false } = options;
-    const state = this.#stateOf(row);
     const token = this.#options.randomId();
     const meta: CallMeta = { "human-plus/participant": { id: row.participant.id } };
     if (row.revision !== undefined) meta.revision = row.revision.marker;
@@ -329,7 +347,8 @@ export class SurfaceClient {
         ? {}
         : { conflictDetection: "enforced" as const, evidence: { ...row.evidence, refused } };
     const refusedRevision = row.revision ?? row.refusedRevision;
-    await this.#rows.put({ ...row, ...enforced, revision: undefined, refusedRevision });
+    // Where that cannot be written, the pin is sent again, and refused again: the refusal is what has to be told.
+    await this.#rows.put({ ...row, ...enforced, revision: undefined, refusedRevision }).catch(() => undefined);
     return error;
   }
 

@@ -487,6 +487,15 @@ describe("a change feed", () => {
     expect(asked).toEqual([{}, { since: "r1" }]);
   });
 
+  test("that says that it failed is never calm, and moves no pin to what nobody read", async () => {
+    await using surface = await startScriptedSurface(
+      feedOf({ content: [], isError: true, changes: [], _meta: { revision: "r1" } }),
+    );
+    const agent = await join(surface);
+    expect(await agent.changesSince()).toMatchObject({ complete: false, nothingChanged: false });
+    expect(await agent.status()).toMatchObject({ pin: undefined });
+  });
+
   test("that is not there, or may not be called, is never calm", async () => {
     await using surface = await startScriptedSurface(feedOf({ changes: [] }, "changes_since_then"));
     expect(await (await join(surface)).changesSince()).toMatchObject({

@@ -19,6 +19,7 @@ test("a complete answer without rows is calm, and only that one is", () => {
   });
   expect(read({ changes: [{ id: "a" }] }).nothingChanged).toBe(false);
   expect(read({}).nothingChanged).toBe(false);
+  expect(read({ changes: [], isError: true })).toMatchObject({ nothingChanged: false, complete: false, unreadable: 1 });
   expect(unansweredReport("unavailable", "").nothingChanged).toBe(false);
 });
 

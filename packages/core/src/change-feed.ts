@@ -1,6 +1,6 @@
 import type { ChangeFeedState } from "./attachment.ts";
 import { describeChange } from "./conflict-detection.ts";
-import { safeParseChangeFeed } from "./gen/parsers.ts";
+import { safeParseCallToolResult, safeParseChangeFeed } from "./gen/parsers.ts";
 import type { ChangeRow, JsonObject } from "./gen/types.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
 
@@ -45,6 +45,12 @@ export function unansweredReport(state: ChangeFeedState, text: string): ChangeRe
   };
 }
 
+/** A feed that says that it failed told nothing to rely on, and its marker stands for nothing that was read. */
+export function hasFailed(result: JsonObject): boolean {
+  const parsed = safeParseCallToolResult(result);
+  return parsed.ok && parsed.value.isError;
+}
+
 export function readChangeFeed(
   result: JsonObject,
   before: ChangeFeedState,
@@ -53,7 +59,10 @@ export function readChangeFeed(
 ): ChangeReport {
   const parsed = safeParseChangeFeed(result);
   const feed = parsed.ok ? parsed.value : { changes: [], complete: false, unreadable: 1 };
-  const { changes, complete, unreadable } = feed;
+  const failed = hasFailed(result);
+  const { changes } = feed;
+  const complete = feed.complete && !failed;
+  const unreadable = failed ? Math.max(1, feed.unreadable) : feed.unreadable;
   const named = changes.some(({ actor }) => actor === "human" || actor === "other");
   const report = {
     state: (before === "attributed" || named ? "attributed" : "offered") as ChangeFeedState,

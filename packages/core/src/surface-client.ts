@@ -4,7 +4,7 @@ import { AttachmentRows } from "./attachment-rows.ts";
 import type { AttachmentStore } from "./attachment-store.ts";
 import { type CallResult, readCallResult } from "./call-result.ts";
 import { admitTools, type Catalogue, listTools } from "./catalogue.ts";
-import { type ChangeReport, readChangeFeed, unansweredReport } from "./change-feed.ts";
+import { type ChangeReport, hasFailed, readChangeFeed, unansweredReport } from "./change-feed.ts";
 import { assertRevisionAvailable, observeRevision, surfaceChangedError } from "./conflict-detection.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
 import { HumanPlusError } from "./error.ts";
@@ -167,7 +167,7 @@ export class SurfaceClient {
     const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
     const read = { ...listed, changeFeed: report.state };
     // Whoever asks from elsewhere looks something up: what is news for the agent stays so, and so does its pin.
-    if (since === undefined) await this.#observe(read, result, feed.name, { catchesUp: true });
+    if (since === undefined && !hasFailed(result)) await this.#observe(read, result, feed.name, { catchesUp: true });
     else if (report.state !== listed.changeFeed) await this.#rows.put(read);
     return report;
   }

@@ -32,9 +32,10 @@ const seen = new Set(queue);
 const refused: string[] = [];
 for (const path of queue) {
   const locked = lock.packages[path] ?? {};
-  // The choice "A OR B" is fine when one of the two is.
+  // The choice "A OR B" is fine when one of the two is, and "A AND B" when both are. Nothing here nests them.
   const choices = (locked.license ?? "none").replace(/[()]/g, "").split(" OR ");
-  if (!choices.some((choice) => accepted.has(choice))) refused.push(`${path}: ${locked.license ?? "no license named"}`);
+  const isAccepted = choices.some((choice) => choice.split(" AND ").every((license) => accepted.has(license)));
+  if (!isAccepted) refused.push(`${path}: ${locked.license ?? "no license named"}`);
   for (const name of Object.keys({ ...locked.dependencies, ...locked.peerDependencies })) {
     const found = locate(path, name);
     if (found === undefined || seen.has(found)) continue;

@@ -74,7 +74,7 @@ describe("the example in the README", () => {
 });
 
 test("every link and picture of the READMEs leads somewhere", () => {
-  for (const file of ["README.md", "examples/shared-canvas/README.md"]) {
+  for (const file of ["README.md", "examples/shared-canvas/README.md", "examples/ag-ui-canvas/README.md"]) {
     const text = readFileSync(join(root, file), "utf8");
     for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
       expect(existsSync(join(root, dirname(file), target)), `${file}: ${target}`).toBe(true);

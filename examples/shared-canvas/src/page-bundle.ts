@@ -29,8 +29,15 @@ export async function readPageFile(path: string): Promise<PageFile> {
   return { type: types[extname(path)] ?? "text/plain; charset=utf-8", body: await readFile(path, "utf8") };
 }
 
-/** A script with everything it imports, from sources. */
-export async function bundleScript(entryPoint: string): Promise<PageFile> {
+/**
+ * A script with everything it imports, from sources.
+ *
+ * @param alias files to take in place of what is imported by a name
+ */
+export async function bundleScript(
+  entryPoint: string,
+  alias: Readonly<Record<string, string>> = {},
+): Promise<PageFile> {
   const bundled = await build({
     entryPoints: [entryPoint],
     bundle: true,
@@ -40,6 +47,7 @@ export async function bundleScript(entryPoint: string): Promise<PageFile> {
     target: "es2022",
     minify: true,
     conditions: ["human-plus-source"],
+    alias: { ...alias },
     logLevel: "silent",
   });
   return { type: "text/javascript; charset=utf-8", body: bundled.outputFiles[0]?.text ?? "" };

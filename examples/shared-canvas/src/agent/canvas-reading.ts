@@ -19,7 +19,11 @@ export interface CanvasReading {
 
 /** Reads the canvas; from then on, calls are pinned to this reading. @throws Error if the page answers with something else */
 export async function readCanvas(session: SurfaceSession): Promise<CanvasReading> {
-  const { structuredContent } = await session.call("canvas_read");
+  return parseCanvas((await session.call("canvas_read")).structuredContent);
+}
+
+/** What `canvas_read` answered. @throws Error if it is something else */
+export function parseCanvas(structuredContent: JsonObject | undefined): CanvasReading {
   const canvas = structuredContent?.["canvas"] as JsonObject | undefined;
   const cards = structuredContent?.["cards"];
   if (typeof canvas !== "object" || canvas === null || !Array.isArray(cards))

@@ -40,7 +40,7 @@ export class EventStore implements AgentEventSource {
           this.#wake.push(resolve);
           signal?.addEventListener("abort", () => resolve(), { once: true });
         });
-        if (signal?.aborted === true) return;
+        if (signal?.aborted) return;
         event = this.#runs.get(keyOf(run))?.[at];
       }
       yield this.#item(run, event, at);

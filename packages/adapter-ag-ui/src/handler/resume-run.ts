@@ -63,7 +63,7 @@ export async function acceptResume<A>(
   const run = await options.resolveRun(asked);
   if (run === undefined || run === null) throw forbidden("Run is unavailable");
   const { ref, agentId, ownership, expiresAt } = run;
-  const status = await options.lifecycle.status(ref, { ownership, agentId, signal: context.signal });
+  const status = await options.lifecycle.status(ref, { ownership, agentId, signal: context.signal }).catch(unavailable);
   const { version } = status;
   const expectedInterruptId = `${context.runId}:${version}`;
   if (status.state.status !== "suspended" || !entries.some(({ interruptId }) => interruptId === expectedInterruptId))
@@ -85,6 +85,12 @@ export async function acceptResume<A>(
   };
   const resume = { expectedVersion: version, ...(await verdict()) };
   return { run, events: (signal) => options.lifecycle.resumeStream(ref, resume, { ownership, agentId, signal }) };
+}
+
+/** A run that is not there, or somebody else's, is no failure of the host. */
+function unavailable(error: unknown): never {
+  if (isObject(error) && error["code"] === "ERR_PRISM_AGENT_RUN_STATE") throw forbidden("Run is unavailable");
+  throw error;
 }
 
 function mismatch(): AgUiRefusal {

@@ -38,6 +38,7 @@ export type RunResume = { readonly expectedVersion: number } & RunVerdict;
 
 /** Keeps suspended runs. `createAgentRunLifecycle` of Prism makes one. */
 export interface RunLifecycle {
+  /** Fails with the code `ERR_PRISM_AGENT_RUN_STATE` for a run that is not there, or somebody else's. */
   status(
     ref: RunRef,
     options: LifecycleOptions,

@@ -7,7 +7,7 @@ import {
   TrustPolicy,
 } from "@human-plus/core";
 import { createExchangeEngine, type Invitation } from "@human-plus/core/protocol";
-import { boardTools, type BoardToolName } from "./board.ts";
+import { type BoardToolName, boardTools, UNDO_TOOL } from "./board.ts";
 import type { Network } from "./network.ts";
 import type { Story } from "./story.ts";
 import type { VirtualTime } from "./virtual-time.ts";
@@ -18,7 +18,7 @@ export interface Agent {
   readonly name: string;
   readonly isBusy: boolean;
   /** Begins a call, and does not wait for it. */
-  begin(tool: BoardToolName | "read", card: string): void;
+  begin(tool: BoardToolName | typeof UNDO_TOOL | "read", card: string): void;
   /** Begins a turn, which asks the feed. */
   ask(): void;
   cancel(): void;
@@ -72,7 +72,7 @@ export function createAgent({ name, invitation, network, witness, story, time }:
       id: name,
       invitation,
       participant: { id: name, name },
-      trust: TrustPolicy.allowing(["read", "changes_since", ...Object.keys(boardTools)]),
+      trust: TrustPolicy.allowing(["read", "changes_since", UNDO_TOOL, ...Object.keys(boardTools)]),
     });
     return session;
   }

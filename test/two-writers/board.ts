@@ -2,7 +2,7 @@ import type { Change } from "@human-plus/surface";
 import type { Declared } from "./ledger.ts";
 
 /** What is on the board: cards, and a frame that holds some. */
-interface Item {
+export interface Item {
   text: string;
   parent: string | undefined;
 }
@@ -12,7 +12,8 @@ export const CARDS = ["Budget", "Travel", "Rent"] as const;
 
 export interface Edit {
   readonly changes: readonly Change[];
-  readonly apply: () => void;
+  /** Gives back how to take it back. */
+  readonly apply: () => () => void;
   /** "moves Plan". */
   readonly words: string;
 }
@@ -22,6 +23,8 @@ export interface Board {
   readonly items: Map<string, Item>;
   parentOf(handle: string): string | undefined;
   containersOf(handle: string): Set<string>;
+  /** A copy of everything that is on it. */
+  snapshot(): ReadonlyMap<string, Item>;
   /** What an edit would do now; `undefined` if it makes no sense now. */
   edit(kind: EditKind, handle: string, text: string): Edit | undefined;
 }
@@ -42,9 +45,26 @@ export function createBoard(): Board {
     return [...items].filter(([, { parent }]) => parent === frame).map(([handle]) => handle);
   }
 
+  /** Gives an item other values, and gives back how to give it the old ones. */
+  function assign(item: Item, values: Partial<Item>): () => void {
+    const { text, parent } = item;
+    const before: Partial<Item> = { ...("text" in values && { text }), ...("parent" in values && { parent }) };
+    Object.assign(item, values);
+    return () => void Object.assign(item, before);
+  }
+
+  function remove(handles: readonly string[]): () => void {
+    const gone = handles.map((handle) => [handle, items.get(handle)] as const);
+    for (const handle of handles) items.delete(handle);
+    return () => {
+      for (const [handle, item] of gone) if (item !== undefined) items.set(handle, item);
+    };
+  }
+
   return {
     items,
     parentOf,
+    snapshot: () => new Map([...items].map(([handle, item]) => [handle, { ...item }])),
     containersOf(handle) {
       const parent = parentOf(handle);
       return new Set(parent === undefined ? [] : [parent]);
@@ -53,7 +73,10 @@ export function createBoard(): Board {
       const item = items.get(handle);
       if (kind === "adds") {
         if (item !== undefined) return undefined;
-        const apply = () => void items.set(handle, { text, parent: undefined });
+        const apply = () => {
+          items.set(handle, { text, parent: undefined });
+          return () => void items.delete(handle);
+        };
         return { changes: [{ handle, kind: "created" }], apply, words: `adds ${handle}` };
       }
       if (item === undefined) return undefined;
@@ -61,31 +84,28 @@ export function createBoard(): Board {
         case "edits":
           return {
             changes: [{ handle, kind: "updated" }],
-            apply: () => void Object.assign(item, { text }),
+            apply: () => assign(item, { text }),
             words: `edits ${handle}`,
           };
         case "moves":
-          return { changes: [{ handle, kind: "moved" }], apply: () => {}, words: `moves ${handle}` };
+          return { changes: [{ handle, kind: "moved" }], apply: () => () => {}, words: `moves ${handle}` };
         case "deletes": {
           const gone = [handle, ...inside(handle)];
-          const apply = () => {
-            for (const name of gone) items.delete(name);
-          };
           const changes: Change[] = [{ handle, kind: "deleted", alsoTouches: gone.slice(1) }];
-          return { changes, apply, words: `deletes ${gone.join(" with ")}` };
+          return { changes, apply: () => remove(gone), words: `deletes ${gone.join(" with ")}` };
         }
         case "puts in the frame": {
           if (handle === FRAME || !items.has(FRAME)) return undefined;
           const parent = item.parent === undefined ? FRAME : undefined;
           const words = parent === undefined ? `takes ${handle} out of ${FRAME}` : `puts ${handle} into ${FRAME}`;
-          return { changes: [{ handle, kind: "moved" }], apply: () => void Object.assign(item, { parent }), words };
+          return { changes: [{ handle, kind: "moved" }], apply: () => assign(item, { parent }), words };
         }
         case "reorders the frame of": {
           if (item.parent === undefined) return undefined;
           const alsoTouches = inside(item.parent);
           return {
             changes: [{ handle: item.parent, kind: "updated", alsoTouches }],
-            apply: () => {},
+            apply: () => () => {},
             words: `reorders what is in ${item.parent}`,
           };
         }
@@ -106,6 +126,8 @@ export interface BoardTool {
   /** Waits before each commit, after it asked whether its pin still holds. */
   readonly waits?: boolean;
   readonly stage?: boolean;
+  /** Its commits cannot be undone. */
+  readonly isFinal?: boolean;
   readonly words: string;
 }
 
@@ -142,10 +164,14 @@ export const boardTools = {
   frame: {
     touches: () => [{ handle: FRAME, contents: true }],
     edits: () => [["moves", FRAME]],
+    isFinal: true,
     words: "moves Plan with all that is in it, asked for",
   },
   drop_frame: { touches: () => [FRAME], edits: () => [["deletes", FRAME]], words: "deletes Plan, asked for" },
   suggest: { touches: (card) => [card], edits: (card) => [["edits", card]], stage: true, words: "proposes to write" },
 } as const satisfies Record<string, BoardTool>;
+
+/** The tool that takes back what its caller did last. */
+export const UNDO_TOOL = "take_back";
 
 export type BoardToolName = keyof typeof boardTools;

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { type BoardToolName, boardTools, CARDS, type EditKind, editKinds, FRAME } from "./board.ts";
+import { type BoardToolName, boardTools, CARDS, type EditKind, editKinds, FRAME, UNDO_TOOL } from "./board.ts";
 import type { Fate, Hop } from "./network.ts";
 import { AGENTS, PEOPLE, type World } from "./world.ts";
 
@@ -33,6 +33,10 @@ const personDoes = fc
   .tuple(person, fc.constantFrom<EditKind>("edits", ...editKinds), handle)
   .map(([who, kind, what]) => step(`${who} ${kind} ${what}`, ({ page }) => void page.personDoes(who, kind, what)));
 
+const personUndoes = fc
+  .tuple(person, fc.constantFrom<string>(...PEOPLE, ...AGENTS))
+  .map(([who, of]) => step(`${who} undoes what ${of} did last`, ({ page }) => page.personUndoes(who, of)));
+
 const agentCalls = fc
   .tuple(agent, tool, card)
   .map(([who, name, what]) =>
@@ -44,6 +48,10 @@ const agentProposes = fc
   .map(([who, what]) =>
     step(`${AGENTS[who]}: suggest ${what}`, ({ agents }) => agents[who]?.begin("suggest", what), isFree(who)),
   );
+
+const agentUndoes = agent.map((who) =>
+  step(`${AGENTS[who]}: ${UNDO_TOOL}`, ({ agents }) => agents[who]?.begin(UNDO_TOOL, ""), isFree(who)),
+);
 
 const agentReads = agent.map((who) =>
   step(`${AGENTS[who]} reads`, ({ agents }) => agents[who]?.begin("read", "all"), isFree(who)),
@@ -96,7 +104,9 @@ const timePasses = fc
 /** What people, agents and the network do. Calls are begun and not waited for: the scheduler decides what comes first. */
 export const commandArbitraries: fc.Arbitrary<Step>[] = [
   ...Array.from({ length: 6 }, () => personDoes),
+  ...Array.from({ length: 2 }, () => personUndoes),
   ...Array.from({ length: 8 }, () => agentCalls),
+  agentUndoes,
   agentReads,
   agentProposes,
   ...Array.from({ length: 3 }, () => agentAsks),

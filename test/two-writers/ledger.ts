@@ -1,4 +1,5 @@
 import type { Change } from "@human-plus/surface";
+import type { Item } from "./board.ts";
 
 /** What a tool of the board says that it works on. */
 export type Declared = "all" | "none" | readonly (string | { readonly handle: string; readonly contents: boolean })[];
@@ -20,6 +21,10 @@ export interface Write {
   readonly around: ReadonlyMap<string, ReadonlySet<string>>;
   /** It was made without a pin. */
   readonly isUnpinned: boolean;
+  /** It can be taken back. */
+  readonly canBeUndone: boolean;
+  /** Everything on the board before it. */
+  readonly before: ReadonlyMap<string, Item>;
   /** The story's words for it. */
   readonly words: string;
 }
@@ -39,7 +44,13 @@ export interface Ledger {
   readonly life: number;
   begin(write: Omit<Write, "seq" | "life">): Write;
   /** An apply that ran before its write was refused. */
-  takeBack(write: Write): void;
+  forget(write: Write): void;
+  /** One write was undone by the other: together they changed nothing. */
+  settle(undone: Write, undo: Write): void;
+  /** What somebody did last in this life, without what was undone, and without undoing. */
+  latestOf(name: string): Write | undefined;
+  /** The later writes that stand against undoing one. */
+  againstUndo(target: Write, changes: readonly Change[], containersOf: (handle: string) => Set<string>): Write[];
   nextLife(): void;
   /** Everything up to now. */
   everything(): Knowledge;
@@ -59,11 +70,10 @@ export function createLedger(): Ledger {
   let writes: Write[] = [];
   let seq = 0;
   let life = 0;
+  const settled = new Set<Write>();
 
   const knows = (knowledge: Knowledge, write: Write) =>
     knowledge.life === write.life && (write.seq <= knowledge.upTo || knowledge.also.has(write.seq));
-
-  const names = ({ handle, alsoTouches = [] }: Change) => [handle, ...alsoTouches];
 
   return {
     get writes() {
@@ -77,8 +87,15 @@ export function createLedger(): Ledger {
       writes.push(write);
       return write;
     },
-    takeBack(write) {
+    forget(write) {
       writes = writes.filter((other) => other !== write);
+    },
+    settle: (undone, undo) => void settled.add(undone).add(undo),
+    latestOf: (name) =>
+      writes.findLast((write) => write.life === life && write.hand.name === name && !settled.has(write)),
+    againstUndo(target, changes, containersOf) {
+      const later = writes.filter((write) => write.seq > target.seq && !settled.has(write));
+      return conflicting(later, touchedBy(changes), containersOf, () => false);
     },
     nextLife: () => void life++,
     everything: () => ({ life, upTo: seq, also: new Set() }),
@@ -90,24 +107,49 @@ export function createLedger(): Ledger {
       if (declared === "all") return unknown;
       const touched = [
         ...declared.map((touch) => (typeof touch === "string" ? { handle: touch, contents: false } : touch)),
-        ...changes.map(({ handle, kind }) => ({ handle, contents: kind === "deleted" })),
-        ...changes.flatMap(({ alsoTouches = [] }) => alsoTouches.map((handle) => ({ handle, contents: false }))),
+        ...touchedBy(changes),
       ];
-      return unknown.filter((write) =>
-        touched.some(({ handle, contents }) => {
-          const isOn = (name: string) => (at: Change) => names(at).includes(name);
-          // What an unpinned write has gone over already stands no more against its own writer.
-          const isCovered = (name: string) =>
-            writes.some((later) => later.seq > write.seq && own(later) && later.changes.some(isOn(name)));
-          if (write.changes.some(isOn(handle)) && !isCovered(handle)) return true;
-          if (contents && [...write.around.values()].some((around) => around.has(handle))) return true;
-          return [...containersOf(handle)].some(
-            (container) =>
-              !isCovered(container) &&
-              write.changes.some((at) => (at.kind === "moved" || at.kind === "deleted") && isOn(container)(at)),
-          );
-        }),
+      // What an unpinned write has gone over already stands no more against its own writer.
+      return conflicting(unknown, touched, containersOf, (write, name) =>
+        writes.some((later) => later.seq > write.seq && own(later) && later.changes.some(isOn(name))),
       );
     },
   };
+}
+
+interface Touched {
+  readonly handle: string;
+  readonly contents: boolean;
+}
+
+const isOn =
+  (name: string) =>
+  ({ handle, alsoTouches = [] }: Change) =>
+    handle === name || alsoTouches.includes(name);
+
+function touchedBy(changes: readonly Change[]): Touched[] {
+  return [
+    ...changes.map(({ handle, kind }) => ({ handle, contents: kind === "deleted" })),
+    ...changes.flatMap(({ alsoTouches = [] }) => alsoTouches.map((handle) => ({ handle, contents: false }))),
+  ];
+}
+
+/** Which of the writes are on something that is touched, on a container of it, or on what is in it. */
+function conflicting(
+  writes: readonly Write[],
+  touched: readonly Touched[],
+  containersOf: (handle: string) => Set<string>,
+  isCovered: (write: Write, name: string) => boolean,
+): Write[] {
+  return writes.filter((write) =>
+    touched.some(({ handle, contents }) => {
+      if (write.changes.some(isOn(handle)) && !isCovered(write, handle)) return true;
+      if (contents && [...write.around.values()].some((around) => around.has(handle))) return true;
+      return [...containersOf(handle)].some(
+        (container) =>
+          !isCovered(write, container) &&
+          write.changes.some((at) => (at.kind === "moved" || at.kind === "deleted") && isOn(container)(at)),
+      );
+    }),
+  );
 }

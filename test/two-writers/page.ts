@@ -1,16 +1,19 @@
 import { createSurface, StalePinError, type Surface, ToolError } from "@human-plus/surface";
-import { type Board, type BoardTool, boardTools, type Edit, type EditKind } from "./board.ts";
+import { type Board, type BoardTool, boardTools, type Edit, type EditKind, UNDO_TOOL } from "./board.ts";
 import type { Hand, Ledger, Write } from "./ledger.ts";
 import type { Network } from "./network.ts";
 import type { Story } from "./story.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 import type { SeenCall, Witness } from "./witness.ts";
+import { createWritingDesk, type Writing } from "./writing.ts";
 
 /** One life of the page. */
 export interface Page {
   readonly surface: Surface;
   /** A person does something; false if it makes no sense now. */
   personDoes(person: string, kind: EditKind, handle: string): boolean;
+  /** A person takes back what they or somebody else did last. */
+  personUndoes(person: string, of: string): void;
   /** A person decides the oldest proposal; false if there is none. */
   personDecides(person: string, accepts: boolean): boolean;
   /** Asks the feed, over a way of its own, for everything that is still known. */
@@ -30,6 +33,9 @@ export interface PageOptions {
   readonly maxChanges: number;
 }
 
+/** Entries of a surface's log that one write of this board makes, at most. */
+const MAX_TRACES = 15;
+
 export function openPage({ board, ledger, witness, story, network, time, step, maxChanges }: PageOptions): Page {
   let isAlive = true;
   const surface = createSurface({
@@ -43,38 +49,30 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
       throw error;
     },
   });
+  const holdsAll = () => ledger.writes.length * MAX_TRACES <= maxChanges;
+  const desk = createWritingDesk({ board, ledger, story, holdsAll });
+  const handOf = ({ agent }: SeenCall): Hand => ({ type: "agent", name: agent });
   /** By summary: the call that made it, and what it would do. */
   const proposed = new Map<string, { call: SeenCall; edit: Edit }>();
 
-  function apply(hand: Hand, edit: Edit, isUnpinned: boolean): Write {
-    const around = new Map(edit.changes.map(({ handle }) => [handle, board.containersOf(handle)]));
-    const words = `${hand.name} ${edit.words}`;
-    const write = ledger.begin({ hand, changes: edit.changes, around, isUnpinned, words });
-    edit.apply();
-    for (const [handle, before] of around) for (const container of board.containersOf(handle)) before.add(container);
-    return write;
-  }
-
   /** Lets the surface decide, and holds its decision against the truth. */
-  function judge(call: SeenCall, edit: Edit | undefined, act: (run: () => void) => void): void {
+  function judge(call: SeenCall, writing: Writing | undefined, act: () => void): void {
+    const { edit } = writing ?? {};
     const against = witness.against(call, edit?.changes ?? [], board.containersOf);
-    let write: Write | undefined;
     try {
-      act(() => {
-        if (edit !== undefined) write = apply({ type: "agent", name: call.agent }, edit, call.pin === undefined);
-      });
+      act();
     } catch (error) {
-      if (write !== undefined) {
+      if (writing?.written !== undefined) {
         story.blame("a refusal changes nothing", `${call.agent} ${edit?.words}: refused, although it had been applied`);
-        ledger.takeBack(write);
+        ledger.forget(writing.written);
       }
       if (error instanceof StalePinError) witness.refused(call, against, error.complete);
       throw error;
     }
-    if (edit === undefined) return;
-    if (write === undefined)
-      story.blame("no acknowledged write is lost", `${call.agent} ${edit.words}: done, although nothing was applied`);
-    else witness.wrote(call, write, against);
+    if (writing === undefined) return;
+    if (writing.written === undefined)
+      story.blame("no acknowledged write is lost", `${call.agent} ${edit?.words}: done, although nothing was applied`);
+    else witness.wrote(call, writing.written, against);
   }
 
   function editOf(parts: readonly (readonly [EditKind, string])[], text: string): Edit {
@@ -83,7 +81,10 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
     return {
       changes: edits.flatMap(({ changes }) => changes),
       apply: () => {
-        for (const edit of edits) edit.apply();
+        const takeBacks = edits.map(({ apply }) => apply()).reverse();
+        return () => {
+          for (const takeBack of takeBacks) takeBack();
+        };
       },
       words: edits.map(({ words }) => words).join(" and "),
     };
@@ -107,16 +108,12 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
           const seen = witness.newestCall(call.participantId ?? "") as SeenCall;
           const edit = editOf(tool.edits(card), text);
           const summary = `${edit.words}, proposal ${proposed.size + 1}`;
-          judge(seen, undefined, () =>
-            call.propose(
-              edit.changes,
-              () => {
-                const write = apply({ type: "agent", name: seen.agent }, edit, false);
-                witness.wrote(seen, write, accepting, true);
-              },
-              { summary },
-            ),
-          );
+          const writing = desk.prepare(handOf(seen), edit);
+          const accept = () => {
+            writing.apply();
+            witness.wrote(seen, writing.written as Write, accepting, true);
+          };
+          judge(seen, undefined, () => call.propose(edit.changes, accept, { ...writing.options, summary }));
           proposed.set(summary, { call: seen, edit });
           return undefined;
         },
@@ -136,12 +133,26 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
             await wait(seen.agent);
           }
           const edit = editOf(parts, text);
-          judge(seen, edit, (run) => call.commit(edit.changes, run));
+          const how = { isUnpinned: seen.pin === undefined, isFinal: tool.isFinal };
+          const writing = desk.prepare(handOf(seen), edit, how);
+          judge(seen, writing, () => call.commit(edit.changes, writing.apply, writing.options));
         }
         return "done";
       },
     });
   }
+
+  surface.tool({
+    name: UNDO_TOOL,
+    touches: [],
+    handler(_args, call) {
+      const seen = witness.newestCall(call.participantId ?? "") as SeenCall;
+      const write = desk.undo(seen.agent, handOf(seen), () => call.undo());
+      if (write === undefined) throw new ToolError("That cannot be undone.");
+      witness.wrote(seen, write, []);
+      return "done";
+    },
+  });
 
   /** What stands against the proposal that is being accepted. */
   let accepting: readonly Write[] = [];
@@ -161,13 +172,14 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
     personDoes(person, kind, handle) {
       const edit = board.edit(kind, handle, person);
       if (edit === undefined) return false;
-      const hand: Hand = { type: "human", name: person };
-      const words = `${person} ${edit.words}`;
-      surface.commit(edit.changes, () => void apply(hand, edit, false), {
-        by: { type: "human", id: person, name: person },
-      });
-      story.tell(words);
+      const { apply, options } = desk.prepare({ type: "human", name: person }, edit);
+      surface.commit(edit.changes, apply, { ...options, by: { type: "human", id: person, name: person } });
+      story.tell(`${person} ${edit.words}`);
       return true;
+    },
+    personUndoes(person, of) {
+      const by = { type: "human", id: person, name: person } as const;
+      desk.undo(of, { type: "human", name: person }, () => surface.undo(of, { by }));
     },
     personDecides(person, accepts) {
       const [pending] = surface.getSnapshot().proposals;
@@ -188,7 +200,7 @@ export function openPage({ board, ledger, witness, story, network, time, step, m
         story.blame("no acknowledged write is lost", `${words} was accepted, and written ${written} times`);
       if (state !== "accepted" && written !== 0)
         story.blame("a refusal changes nothing", `${words} is ${state}, although it was written`);
-      if (state === "stale" && accepting.length === 0 && ledger.writes.length * 15 <= maxChanges)
+      if (state === "stale" && accepting.length === 0 && holdsAll())
         story.blame("a change elsewhere never refuses", `${words} is stale, although nothing that it touches changed`);
       return true;
     },

@@ -1,6 +1,6 @@
 import type { Invitation, JsonObject } from "@human-plus/core/protocol";
 import { type Agent, createAgent } from "./agent.ts";
-import { type Board, type BoardTool, type BoardToolName, boardTools, createBoard } from "./board.ts";
+import { type Board, type BoardTool, type BoardToolName, boardTools, createBoard, UNDO_TOOL } from "./board.ts";
 import { createLedger, type Declared } from "./ledger.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { openPage, type Page } from "./page.ts";
@@ -113,6 +113,7 @@ export async function createWorld(
 }
 
 function describeCall(name: string, { card }: JsonObject): { words: string; declared: Declared; commits: number } {
+  if (name === UNDO_TOOL) return { words: "undoes what it did last", declared: [], commits: 1 };
   const tool: BoardTool | undefined = boardTools[name as BoardToolName];
   if (tool === undefined) return { words: name === "read" ? "reads the board" : name, declared: "none", commits: 0 };
   const commits = tool.stage ? 0 : tool.together ? 1 : tool.edits(String(card)).length;

@@ -9,6 +9,7 @@ import { proposalAcceptedUnchecked } from "./proposal-accepted-unchecked.ts";
 import { secondCallUnpinned } from "./second-call-unpinned.ts";
 import { tombstoneMissing } from "./tombstone-missing.ts";
 import { trimmedInSilence } from "./trimmed-in-silence.ts";
+import { undoIgnoresLaterTouches } from "./undo-ignores-later-touches.ts";
 
 /** The planted faults. */
 export const faults: readonly Fault[] = [
@@ -22,4 +23,5 @@ export const faults: readonly Fault[] = [
   trimmedInSilence,
   secondCallUnpinned,
   appliedBeforeChecked,
+  undoIgnoresLaterTouches,
 ];

@@ -17,7 +17,7 @@ export class ThreadMemory {
   readonly #answers = new Map<string, string>();
   readonly #running = new Map<string, Promise<string>>();
   /** Proposals that wait for a person, by interrupt. */
-  readonly pending = new RecentMap<string, PendingProposal>(MAX_PENDING, (proposal) => this.#drop(proposal));
+  readonly pending: RecentMap<string, PendingProposal> = new RecentMap(MAX_PENDING, (proposal) => this.#drop(proposal));
   /** Proposals whose end is news: those that wait, and those that a run is just settling. */
   readonly #listening = new Set<PendingProposal>();
   #characters = 0;

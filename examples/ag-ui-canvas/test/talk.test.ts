@@ -103,6 +103,12 @@ describe("between the pages", () => {
   });
 });
 
+test("a decision that no canvas hears has no known outcome", async () => {
+  const channel = openDecisionChannel(crypto.randomUUID());
+  expect(await openProposalDesk(channel, 1).decide("p", true)).toBe("unknown");
+  channel.close();
+});
+
 describe("the endpoint", () => {
   test("answers its own page only", async () => {
     await using talk = await startTalk();

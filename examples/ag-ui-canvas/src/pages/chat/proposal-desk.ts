@@ -6,13 +6,14 @@ export interface ProposalDesk {
   find(id: string): WaitingProposal | undefined;
   /** It was there once, and is not any more: it was decided at the canvas, or its time was over. */
   isGone(id: string): boolean;
-  /** Hands on what the person clicked. Resolves when the canvas says what became of it. */
+  /** Hands on what the person clicked, and says what became of it: `unknown` from a canvas that does not answer. */
   decide(id: string, accept: boolean): Promise<DecisionOutcome>;
   /** Calls back when something changed. */
   subscribe(listener: () => void): void;
 }
 
-export function openProposalDesk({ send, listen }: DecisionChannel): ProposalDesk {
+/** @param answerTimeoutMs how long the canvas may take to answer, in milliseconds */
+export function openProposalDesk({ send, listen }: DecisionChannel, answerTimeoutMs = 5_000): ProposalDesk {
   const seen = new Map<string, WaitingProposal | undefined>();
   const deciding = new Map<string, (outcome: DecisionOutcome) => void>();
   const listeners = new Set<() => void>();
@@ -33,6 +34,7 @@ export function openProposalDesk({ send, listen }: DecisionChannel): ProposalDes
     decide(id, accept) {
       const { promise, resolve } = Promise.withResolvers<DecisionOutcome>();
       deciding.set(id, resolve);
+      setTimeout(() => resolve("unknown"), answerTimeoutMs);
       send({ type: "decide", id, accept });
       return promise;
     },

@@ -7,6 +7,8 @@ import type { Limits } from "./limits.ts";
 /** An AG-UI event before it is checked. */
 export type LooseEvent = { readonly type: string; readonly [member: string]: unknown };
 
+export type KnownType = AgUiEventType | "TEXT_MESSAGE_CHUNK" | "TOOL_CALL_CHUNK" | "REASONING_MESSAGE_CHUNK";
+
 /** How a member of an event is read. Of those that end with `?`, what is no such thing counts as absent. */
 type Field = "id" | "id?" | "text" | "text?" | "json" | "object" | "boolean?" | "raw" | "raw?" | "role?";
 
@@ -40,11 +42,7 @@ const fields = {
   REASONING_MESSAGE_CHUNK: { messageId: "id?", delta: "text?" },
   REASONING_END: { messageId: "id" },
   REASONING_ENCRYPTED_VALUE: { subtype: "text", entityId: "id", encryptedValue: "text" },
-} as const satisfies Readonly<
-  Record<AgUiEventType | "TEXT_MESSAGE_CHUNK" | "TOOL_CALL_CHUNK" | "REASONING_MESSAGE_CHUNK", Record<string, Field>>
->;
-
-export type KnownType = keyof typeof fields;
+} as const satisfies Readonly<Record<KnownType, Record<string, Field>>>;
 
 /** An event whose members are of the right types. What lists, patches and outcomes hold is not yet read. */
 export interface ReadEvent {

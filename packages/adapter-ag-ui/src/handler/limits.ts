@@ -11,8 +11,38 @@ interface Bound {
 
 const bytes = { min: KiB, default: 64 * KiB, max: MiB };
 
+export type LimitName =
+  | "maxRequestBytes"
+  | "maxEventBytes"
+  | "maxTextBytes"
+  | "maxInputTextBytes"
+  | "maxInputMediaBytes"
+  | "maxStateBytes"
+  | "maxActivityBytes"
+  | "maxReasoningBytes"
+  | "maxRawEventBytes"
+  | "maxErrorBytes"
+  | "maxInputToolBytes"
+  | "maxInputContextBytes"
+  | "maxCursorBytes"
+  | "maxInputMessages"
+  | "maxInputTools"
+  | "maxInputContexts"
+  | "maxInputInterrupts"
+  | "maxInputMediaParts"
+  | "maxReplayEvents"
+  | "maxStreamEvents"
+  | "maxStreamBytes"
+  | "maxQueuedEvents"
+  | "requestTimeoutMs"
+  | "stallTimeoutMs"
+  | "maxPatchOperations"
+  | "maxJsonDepth"
+  | "maxJsonProperties"
+  | "maxJsonArrayItems";
+
 /** Every bound of a handler: what it may be set to, and what it is otherwise. */
-export const limitBounds = {
+export const limitBounds: Readonly<Record<LimitName, Bound>> = {
   maxRequestBytes: bytes,
   maxEventBytes: bytes,
   maxTextBytes: { ...bytes, min: 16 },
@@ -41,9 +71,7 @@ export const limitBounds = {
   maxJsonDepth: { min: 1, default: 16, max: 64 },
   maxJsonProperties: { min: 1, default: 128, max: 4_096 },
   maxJsonArrayItems: { min: 1, default: 512, max: 8_192 },
-} as const satisfies Readonly<Record<string, Bound>>;
-
-export type LimitName = keyof typeof limitBounds;
+};
 
 /** All limits. Sizes are UTF-8 bytes, times milliseconds; the README has defaults and caps. */
 export type Limits = Readonly<Record<LimitName, number>>;

@@ -4,7 +4,7 @@ import { createLongPollTransport } from "@human-plus/transport-longpoll";
 import { createSseTransport } from "@human-plus/transport-sse";
 import type { AgentConfig } from "../host/agent.ts";
 import type { AgentEvent } from "../host/events.ts";
-import { createScriptedProvider, type ScriptedProvider } from "../host/provider.ts";
+import { createScriptedProvider, type ScriptedProvider, type ScriptedProviderOptions } from "../host/provider.ts";
 import { type AgentSession, createAgentSession } from "../host/session.ts";
 
 /** Both ways frames may travel; every rule holds over either. */
@@ -19,6 +19,7 @@ export interface PrismAgentOptions {
   createTransport: (typeof transports)[number][1];
   /** What the model does, turn by turn. */
   steps: Parameters<typeof createScriptedProvider>[0];
+  provider?: ScriptedProviderOptions;
   trust?: TrustPolicy;
   toolset?: Partial<SurfaceToolsetOptions>;
   /** Anything of the host's configuration; tools are the set's registry if nothing else is said. */
@@ -43,6 +44,7 @@ export async function startPrismAgent({
   surface,
   createTransport,
   steps,
+  provider: providerOptions,
   trust = TrustPolicy.everyTool(),
   toolset: toolsetOptions = {},
   config: more = {},
@@ -52,7 +54,7 @@ export async function startPrismAgent({
   const { invitation } = surface;
   const { id: attachmentId } = await humanPlus.attach({ owner, invitation, participant: { name: "Tidy" }, trust });
   const toolset = await createSurfaceToolset({ humanPlus, owner, attachmentId, ...toolsetOptions });
-  const provider = createScriptedProvider(steps);
+  const provider = createScriptedProvider(steps, providerOptions);
   const config: AgentConfig = { provider, tools: toolset.registry(), ...more };
   const session = createAgentSession(config);
   const events: AgentEvent[] = [];

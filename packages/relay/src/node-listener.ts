@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { RelayErrorCode } from "@human-plus/core/protocol";
 import type { Broker } from "./broker/broker.ts";
 import { PollLeg } from "./broker/poll-leg.ts";
@@ -20,7 +21,17 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
  */
 export function createNodeListener(broker: Broker, options: BindingOptions = {}): NodeListener {
   const handler = new RequestHandler(broker, options);
-  return (request, response) => handler.handle(new NodeExchange(handler, request, response));
+  /** The newest answer of each connection. */
+  const newest = new WeakMap<Socket, ServerResponse>();
+  return (request, response) => {
+    const { socket } = request;
+    const handle = () => handler.handle(new NodeExchange(handler, request, response));
+    const before = newest.get(socket);
+    newest.set(socket, response);
+    // Requests that are pipelined come many at once. One after another, their answers do not pile up unread.
+    if (before === undefined || before.writableFinished || before.destroyed) handle();
+    else before.once("close", () => socket.destroyed || handle());
+  };
 }
 
 class NodeExchange extends HttpExchange {

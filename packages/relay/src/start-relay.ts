@@ -68,6 +68,8 @@ export async function startRelay(options: StartRelayOptions = {}): Promise<Runni
     listener,
   );
   if (maxConnections > 0) server.maxConnections = maxConnections;
+  // What is neither read nor written for so long is dead, or takes no answers: the wait of a poll and keepalives are shorter.
+  server.timeout = 2 * Math.max(broker.settings.keepAliveMs, broker.settings.maxWaitMs);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => resolve());

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { startRelay } from "../src/start-relay.ts";
 import { bindings } from "./support/bindings.ts";
 import { call, note, post, send, TestSession } from "./support/session-client.ts";
@@ -186,6 +186,55 @@ describe("a relay on its own server", () => {
     expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
     expect(await send(`${relay.url}/`)).toMatchObject({ status: 200 });
   });
+
+  test("requests that are pipelined are handled one after another", async () => {
+    await using relay = await startRelay();
+    const session = new TestSession(relay);
+    await session.register();
+    const socket = connect(Number(new URL(relay.url).port), "127.0.0.1");
+    const poll = (client: string) => {
+      const { pathname, search } = new URL(session.route("outbox", { client, wait: "20" }));
+      return `GET ${pathname}${search} HTTP/1.1\r\nhost: x\r\n\r\n`;
+    };
+    socket.write(["a", "b", "c"].map(poll).join(""));
+    let answers = "";
+    socket.on("data", (chunk) => {
+      answers += chunk;
+    });
+    for (const count of [1, 2, 3]) {
+      await vi.waitFor(() => expect(relay.broker.stats()).toMatchObject({ polls: 1, clients: count }));
+      await session.toAgents(note(`news ${count}`));
+      await vi.waitFor(() => expect(answers.match(/news \d/g)?.at(-1)).toBe(`news ${count}`));
+    }
+    socket.destroy();
+  });
+
+  test("an answer that nobody reads ends its connection", async () => {
+    const bytes = 50_000_000; // more than sockets hold
+    const answered = Promise.withResolvers<unknown>();
+    await using relay = await startRelay({
+      keepAliveMs: 200,
+      maxWaitMs: 200,
+      maxConnections: 1,
+      queueBytes: bytes,
+      onAnswer: answered.resolve,
+    });
+    const { broker } = relay;
+    const caller = { session: "unread", token: "token-of-somebody-slow" };
+    broker.register(caller.session, caller.token);
+    broker.sendToSurface({ ...caller, client: "slow" }, JSON.stringify(note("hello")));
+    const frame = JSON.stringify(note("x".repeat(250_000)));
+    for (let sent = 0; sent < bytes; sent += frame.length) broker.sendToAgents(caller, frame);
+    const { port, pathname } = new URL(relay.url);
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.on("error", () => undefined);
+    socket.pause();
+    socket.write(`GET ${pathname}/unread/outbox?token=${caller.token}&client=slow&wait=0 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await answered.promise;
+    // There is room for one connection.
+    await vi.waitFor(async () => expect((await send(`${relay.url}/`)).status).toBe(200), { timeout: 10_000 });
+    socket.destroy();
+  }, 20_000);
 
   test("metrics are Prometheus text that names no session, client or token", async () => {
     await using relay = await startRelay();

@@ -106,9 +106,7 @@ export function runCall({ tool, args, meta, signal, log, markers, writer, answer
     undo() {
       assertWriting();
       const isMine = (of: Hand) => participantId !== undefined && of.type === "agent" && of.id === participantId;
-      const outcome = undoLatest(log, writer, isMine, hand);
-      if (outcome.undone) wrote(log.head);
-      return outcome;
+      return undoLatest(log, writer, { ofHand: isMine, by: hand, wrote });
     },
   };
   const proposing: Pick<StagedCall, "propose"> = {

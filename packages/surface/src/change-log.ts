@@ -33,7 +33,7 @@ export interface ChangeLog {
   /** Every commit up to this one was forgotten. */
   readonly forgotten: number;
   /** @param containers the containers of a handle, from the nearest to the outermost */
-  append(commit: Pick<Commit, "hand" | "changes" | "undo">, containers: (handle: string) => Iterable<string>): Commit;
+  append(commit: Omit<Commit, "seq">, containers: (handle: string) => Iterable<string>): Commit;
   /** The newest trace of a handle. */
   newest(relation: Relation, handle: string): Trace | undefined;
   /** A commit that is still known. */
@@ -82,7 +82,7 @@ export function createChangeLog(maxTraces: number): ChangeLog {
       return forgotten;
     },
     append(parts, containers) {
-      const commit: Commit = { ...parts, seq: ++head, settled: false };
+      const commit: Commit = { ...parts, seq: ++head };
       const traces: [Relation, string][] = [];
       for (const change of commit.changes) {
         const own = new Set([change.handle, ...(change.alsoTouches ?? [])]);

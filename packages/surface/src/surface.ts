@@ -310,7 +310,7 @@ export function createSurface({
     commit: (changes, apply, { by = HUMAN, undo } = {}) => writer.write({ changes, apply, hand: by, undo }).value,
     recordChange: (changes, { by = HUMAN, undo } = {}) => writer.record(changes, by, undo),
     undo: (of, { by = HUMAN } = {}) =>
-      undoLatest(log, writer, (hand) => hand.id === of && (of !== undefined || hand.type === "human"), by),
+      undoLatest(log, writer, { ofHand: (hand) => hand.id === of && (of !== undefined || hand.type === "human"), by }),
     revision: () => markers.mint({ base: log.head, seen: [] }),
     open(send) {
       const channel = openChannel(send);

@@ -16,8 +16,12 @@ export type UndoOutcome =
       readonly changes: readonly Change[];
     };
 
-/** Takes back the latest change of one hand, if nobody touched the same things since. */
-export function undoLatest(log: ChangeLog, writer: Writer, ofHand: (hand: Hand) => boolean, by: Hand): UndoOutcome {
+/** Takes back the latest change of one hand, if nobody touched the same things since. Tells the number of its own commit. */
+export function undoLatest(
+  log: ChangeLog,
+  writer: Writer,
+  { ofHand, by, wrote }: { ofHand: (hand: Hand) => boolean; by: Hand; wrote?: (seq: number) => void },
+): UndoOutcome {
   const latest = latestOf(log, ofHand);
   if (latest === undefined) return { undone: false, reason: "nothing_to_undo", changes: [] };
   if (latest.undo === undefined) return { undone: false, reason: "cannot_be_undone", changes: [] };
@@ -31,9 +35,14 @@ export function undoLatest(log: ChangeLog, writer: Writer, ofHand: (hand: Hand) 
   const against = writer.conflict(view, changes);
   if (against !== undefined)
     return { undone: false, reason: "changed_since", changes: against.found.map(({ change }) => change) };
-  const { commit } = writer.write({ changes, apply: latest.undo, hand: by });
-  latest.settled = true;
-  commit.settled = true;
+  latest.settled = true; // whoever hears of the commit may undo the one before
+  try {
+    const { commit } = writer.write({ changes, apply: latest.undo, hand: by, settled: true });
+    wrote?.(commit.seq);
+  } catch (error) {
+    latest.settled = false;
+    throw error;
+  }
   return { undone: true, changes };
 }
 

@@ -13,6 +13,8 @@ interface Write<T> {
   readonly apply: () => T;
   readonly hand: Hand;
   readonly undo?: (() => void) | undefined;
+  /** It takes another one back. @default false */
+  readonly settled?: boolean | undefined;
   /** @default written whatever changed before */
   readonly guard?: Guard | undefined;
 }
@@ -68,11 +70,11 @@ export function createWriter({ log, parentOf, fingerprint, onOutside, onCommit }
   function append(
     changes: Change[],
     hand: Hand,
-    undo: (() => void) | undefined,
+    { undo, settled = false }: Pick<Write<unknown>, "undo" | "settled">,
     before?: Map<string, Set<string>>,
   ): Commit {
     known = fingerprint?.();
-    const commit = log.append({ hand, changes, undo }, (handle) => [
+    const commit = log.append({ hand, changes, undo, settled }, (handle) => [
       ...(before?.get(handle) ?? []),
       ...containers(handle),
     ]);
@@ -83,7 +85,7 @@ export function createWriter({ log, parentOf, fingerprint, onOutside, onCommit }
   return {
     conflict,
     inspect,
-    write({ changes: given, apply, hand, undo, guard }) {
+    write({ changes: given, apply, hand, undo, settled, guard }) {
       if (applying !== undefined) throw new Error("a commit was made inside the apply of another one");
       const changes = readChanges(given);
       inspect("before a commit");
@@ -104,11 +106,11 @@ export function createWriter({ log, parentOf, fingerprint, onOutside, onCommit }
       }
       changes.push(...recorded);
       // Whoever hears of the commit may make the next one.
-      return { commit: append(changes, hand, undo, before), value };
+      return { commit: append(changes, hand, { undo, settled }, before), value };
     },
     record(given, hand, undo) {
       const changes = readChanges(given);
-      if (applying === undefined) append(changes, hand, undo);
+      if (applying === undefined) append(changes, hand, { undo });
       else applying.push(...changes);
     },
   };

@@ -3,7 +3,7 @@ import { createChangeLog } from "../src/change-log.ts";
 import { createMarkers, extendReading } from "../src/marker.ts";
 import { findConflict } from "../src/touch.ts";
 
-const nobody = { hand: { type: "human" } as const, undo: undefined };
+const nobody = { hand: { type: "human" } as const, undo: undefined, settled: false };
 
 describe("the change log", () => {
   test("keeps at most what it may, containers and also-touched handles included", () => {

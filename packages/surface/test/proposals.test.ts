@@ -234,4 +234,40 @@ describe("undo", () => {
     expect(cards.get("a")?.title).toBe("A");
     expect(feedOf(await agent.call("changes_since")).rows).toEqual(["a updated agent", "a updated agent"]);
   });
+
+  test("leaves what a person does on hearing of it unread, so that the agent's next write is refused there", async () => {
+    const { surface, cards, rename } = createBoard();
+    surface.tool({
+      name: "undo",
+      touches: [],
+      handler: (_, call) => ({ structuredContent: { ...call.undo() } as JsonObject }),
+    });
+    const agent = joinLocally(surface, "tidy");
+    await agent.call("rename", { card: "a", title: "1" });
+    const stop = surface.subscribe(() => {
+      if (cards.get("a")?.title !== "A") return; // not undone yet
+      stop();
+      rename("a", "Mine");
+    });
+    const revision = revisionOf(await agent.call("undo"));
+    expect(cards.get("a")?.title).toBe("Mine");
+    const answer = await agent.call("rename", { card: "a", title: "2" }, { revision });
+    expect(refusalOf(answer)?.rows).toEqual(["a updated human"]);
+    expect(cards.get("a")?.title).toBe("Mine");
+  });
+
+  test("asked for by whoever hears of an undo takes back the change before, not the same again", async () => {
+    const { surface, cards } = createBoard();
+    const agent = joinLocally(surface, "tidy");
+    await agent.call("rename", { card: "a", title: "1" });
+    await agent.call("rename", { card: "a", title: "2" });
+    const stop = surface.subscribe(() => {
+      stop();
+      expect(surface.undo("tidy").undone).toBe(true);
+      expect(cards.get("a")?.title).toBe("A");
+    });
+    expect(surface.undo("tidy").undone).toBe(true);
+    expect(surface.undo("tidy")).toMatchObject({ undone: false, reason: "nothing_to_undo" });
+    expect(cards.get("a")?.title).toBe("A");
+  });
 });

@@ -107,6 +107,12 @@ async function ask(handler: AgUiHandler, body: object, authorization = "alice") 
   return { status: response.status, text, code: error?.code, message: error?.message };
 }
 
+/** How a stream ended: the code of its error, what a run was if it did not go on, or the type of its end. */
+function endOf({ events }: Verdict): unknown {
+  const { type, code, result } = events.at(-1) as { type: string; code?: string; result?: { status: string } };
+  return code ?? result?.status ?? type;
+}
+
 const types = ({ events }: Verdict) => events.map(({ type }) => type);
 
 describe("an interrupt", () => {
@@ -201,17 +207,12 @@ describe("what a person answers", () => {
   test.each<readonly [string, Partial<Entry>, executed: number, end: string]>([
     ["approve", { payload: { decision: "approve" } }, 1, "RUN_FINISHED"],
     ["approved", { payload: { approved: true } }, 1, "RUN_FINISHED"],
-    ["deny", { payload: { decision: "deny" } }, 0, "HUMAN_PLUS_AG_UI_DENIED"],
-    ["not approved", { payload: { approved: false } }, 0, "HUMAN_PLUS_AG_UI_DENIED"],
-    ["nobody decided", { status: "cancelled" }, 0, "HUMAN_PLUS_AG_UI_DENIED"],
-    [
-      "nobody decided, though it says approve",
-      { status: "cancelled", payload: { decision: "approve" } },
-      0,
-      "HUMAN_PLUS_AG_UI_DENIED",
-    ],
-    ["edits", { payload: { approved: true, editedArgs: { card: "other" } } }, 0, "HUMAN_PLUS_AG_UI_DENIED"],
-    ["edits of another name", { payload: { args: { card: "other" } } }, 0, "HUMAN_PLUS_AG_UI_DENIED"],
+    ["deny", { payload: { decision: "deny" } }, 0, "denied"],
+    ["not approved", { payload: { approved: false } }, 0, "denied"],
+    ["nobody decided", { status: "cancelled" }, 0, "denied"],
+    ["nobody decided, though it says approve", { status: "cancelled", payload: { decision: "approve" } }, 0, "denied"],
+    ["edits", { payload: { approved: true, editedArgs: { card: "other" } } }, 0, "denied"],
+    ["edits of another name", { payload: { args: { card: "other" } } }, 0, "denied"],
     ["allow one", { payload: { decisions: [{ approvalId: "a-c1", outcome: "allow_once" }] } }, 1, "RUN_FINISHED"],
     [
       "reject one",
@@ -225,9 +226,19 @@ describe("what a person answers", () => {
     const verdict = await resumed(handler, interrupts, entry);
     expect(lifecycle.executed.length).toBe(executed);
     expect(lifecycle.resumes.length).toBe(1);
-    const last = verdict.events.at(-1);
-    expect(last?.["code"] ?? last?.["type"]).toBe(end);
+    expect(endOf(verdict)).toBe(end);
+    // The thread is free again.
+    expect(verdict.clients[0]?.pendingInterrupts).toEqual([]);
     expect(verdict.events[0]?.["type"]).toBe("RUN_STARTED");
+  });
+
+  test.each(["0.0.57", "0.0.59", "1.0.0"] as const)("no, leaves a client %s free to go on", async (version) => {
+    const { handler } = createHost();
+    const { interrupts } = await interrupted(handler, { versions: [version] });
+    const verdict = await resumed(handler, interrupts, { status: "cancelled" }, { versions: [version] });
+    expect([endOf(verdict), verdict.clients[0]?.pendingInterrupts]).toEqual(["denied", []]);
+    const { outcome } = verdict.events.at(-1) as { outcome?: object };
+    expect(outcome).toEqual(version === "1.0.0" ? { type: "cancelled" } : undefined);
   });
 
   test.each(["0.0.57", "0.0.59", "1.0.0"] as const)("reaches the run from a client %s, once", async (version) => {
@@ -276,8 +287,8 @@ describe("what a person answers", () => {
     expect(interrupts[0].expiresAt).toBe("2030-01-01T00:01:00.000Z");
     expect(suspensions[0]?.expiresAt).toBe(now + 60_000);
     now += 60_000;
-    const { events } = await resumed(handler, interrupts, { payload: { decision: "approve" } });
-    expect(events.at(-1)?.["code"]).toBe("HUMAN_PLUS_AG_UI_DENIED");
+    const verdict = await resumed(handler, interrupts, { payload: { decision: "approve" } });
+    expect([endOf(verdict), verdict.clients[0]?.pendingInterrupts]).toEqual(["denied", []]);
     expect(lifecycle.executed).toEqual([]);
   });
 

@@ -184,11 +184,6 @@ describe("events of Prism become", () => {
 
   test.each<readonly [string, readonly SessionEvent[], object]>([
     [
-      "denied",
-      [started, { type: "agent_denied", version: 2, interruption: {} }],
-      { message: "Run denied", code: "HUMAN_PLUS_AG_UI_DENIED" },
-    ],
-    [
       "an error with its code",
       [started, { type: "error", error: { message: "no tokens left", code: "QUOTA" } }],
       { message: "no tokens left", code: "QUOTA" },
@@ -208,6 +203,16 @@ describe("events of Prism become", () => {
   ])("an error, of a run whose end is: %s", async (_, events, error) => {
     expect((await mapped(events)).end).toMatchObject({ type: "RUN_ERROR", ...error });
   });
+});
+
+test("a run that was denied ends well for clients that know no better, and says so", async () => {
+  const denied = [started, { type: "agent_denied", version: 2, interruption: {} }];
+  const news = { type: "CUSTOM", name: "humanplus.run", value: { status: "denied", version: 2 } };
+  const end = { type: "RUN_FINISHED", threadId: "t", runId: "r", result: { status: "denied" } };
+  const old = await mapped(denied, {}, { versions: ["0.0.57", "0.0.59"] });
+  expect([...old.inner, old.end]).toEqual([news, end]);
+  const current = await mapped(denied, {}, { versions: ["1.0.0"] });
+  expect([...current.inner, current.end]).toEqual([news, { ...end, outcome: { type: "cancelled" } }]);
 });
 
 describe("a projection", () => {

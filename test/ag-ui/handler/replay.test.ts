@@ -159,14 +159,15 @@ describe("a run is read again", () => {
   test("with an error, a denial, or a limit at its end", async () => {
     const ends: ReadonlyArray<readonly [SessionEvent, string]> = [
       [{ type: "error", error: { message: "no", code: "X" } }, "X"],
-      [{ type: "agent_denied", version: 2, interruption: {} }, "HUMAN_PLUS_AG_UI_DENIED"],
+      [{ type: "agent_denied", version: 2, interruption: {} }, "denied"],
       [{ type: "run_limit_exceeded", breach: {} }, "HUMAN_PLUS_AG_UI_INCOMPLETE"],
     ];
     for (const [end, code] of ends) {
       const { store, handler, alice } = createHost();
       store.append(alice, { type: "agent_started" }, end);
       const { events } = await read(handler, "?cursor=");
-      expect(events.at(-1)?.["code"]).toBe(code);
+      const { code: said, result } = events.at(-1) as { code?: string; result?: { status: string } };
+      expect(said ?? result?.status).toBe(code);
     }
   });
 });

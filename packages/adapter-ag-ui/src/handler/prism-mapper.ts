@@ -13,6 +13,8 @@ export interface PrismMapperParts {
   readonly limits: Limits;
   /** Tools that the client runs: their results come from there. */
   readonly clientTools: ReadonlySet<string>;
+  /** The client knows the outcome `cancelled`. */
+  readonly isCurrent: boolean;
   /** Where an earlier page of the same run left off: calls that were begun there are not begun again. */
   readonly position?: TurnPosition | undefined;
   readonly onFault: (fault: string) => void;
@@ -57,7 +59,12 @@ export class PrismMapper {
       case "agent_denied":
         return [
           await this.#runNews(event, "denied"),
-          { type: "RUN_ERROR", message: "Run denied", code: codeOf("DENIED") },
+          // No error: somebody decided. And clients would keep the interrupt of a run that failed, and be stuck with it.
+          {
+            type: "RUN_FINISHED",
+            result: { status: "denied" },
+            ...(this.#parts.isCurrent ? { outcome: { type: "cancelled" } } : {}),
+          },
         ];
       case "turn_started":
         return this.#turns.start(event.turn);

@@ -21,7 +21,6 @@ export type FailureName =
   | "OVERFLOW"
   | "STALLED"
   | "CANCELLED"
-  | "DENIED"
   | "RESUME";
 
 export function codeOf(name: FailureName): string {

@@ -462,6 +462,10 @@ describe("a resume", () => {
     const { interrupt } = await interrupted(handler);
     for (const resume of [true, "approve", { decision: "approve" }])
       expect((await ask(handler, { forwardedProps: { command: { resume } } })).status).toBe(400);
+    const crowd = Array.from({ length: 9 }, () => ({ interruptId: interrupt.id, payload: { decision: "approve" } }));
+    const deep = `[{"interruptId":"${interrupt.id}","payload":${"[".repeat(99)}${"]".repeat(99)}}]`;
+    for (const resume of [crowd, deep])
+      expect((await ask(handler, { forwardedProps: { command: { resume } } })).status).toBe(413);
     expect(lifecycle.executed).toEqual([]);
     const resume = JSON.stringify({ interruptId: interrupt.id, payload: { decision: "approve" } });
     expect((await ask(handler, { forwardedProps: { command: { resume } } })).text).toContain("RUN_FINISHED");

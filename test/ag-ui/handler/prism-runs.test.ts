@@ -256,9 +256,9 @@ describe("a projection", () => {
     const { inner } = await mapped(events, all);
     expect(inner).toEqual([
       { type: "STATE_SNAPSHOT", snapshot: { n: 1 } },
-      step("STEP_STARTED"),
       { type: "STATE_DELTA", delta: [{ op: "replace", path: "/n", value: 2 }] },
       { type: "ACTIVITY_SNAPSHOT", messageId: "a", activityType: "x.y", content: { n: 1 } },
+      step("STEP_STARTED"),
       { type: "REASONING_START", messageId: "r:reasoning-1" },
       { type: "REASONING_MESSAGE_START", messageId: "r:reasoning-1", role: "reasoning" },
       { type: "REASONING_MESSAGE_CONTENT", messageId: "r:reasoning-1", delta: "HM" },

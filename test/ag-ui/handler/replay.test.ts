@@ -160,7 +160,7 @@ describe("a run is read again", () => {
     const ends: ReadonlyArray<readonly [SessionEvent, string]> = [
       [{ type: "error", error: { message: "no", code: "X" } }, "X"],
       [{ type: "agent_denied", version: 2, interruption: {} }, "denied"],
-      [{ type: "run_limit_exceeded", breach: {} }, "HUMAN_PLUS_AG_UI_INCOMPLETE"],
+      [{ type: "run_limit_exceeded", breach: {} }, "HUMAN_PLUS_AG_UI_LIMIT"],
     ];
     for (const [end, code] of ends) {
       const { store, handler, alice } = createHost();

@@ -84,7 +84,7 @@ export class AgUiServer<A, P> {
     const body = await readJsonBody(request, this.#limits.maxRequestBytes, signal);
     until.wasRead();
     const input = parseRunInput(body, this.#limits);
-    const entries = resumeEntries(input);
+    const entries = resumeEntries(input, this.#limits);
     const resumes = entries.length > 0 && inputOptions?.takesResume !== true;
     const cursor = resumes ? undefined : cursorOf(request);
     const isText = inputOptions?.project === undefined && !resumes && cursor === undefined;

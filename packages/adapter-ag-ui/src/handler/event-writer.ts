@@ -4,8 +4,8 @@ import type { Limits } from "./limits.ts";
 
 export interface WriterParts {
   readonly limits: Limits;
-  /** Takes an event of which all is in order, and the text that goes over the wire. */
-  readonly send: (event: AgUiEvent, text: string) => void;
+  /** Takes an event of which all is in order, and its text. @returns how many bytes go over the wire */
+  readonly send: (event: AgUiEvent, text: string) => number;
   readonly onFault: (fault: string) => void;
 }
 
@@ -49,8 +49,7 @@ export class EventWriter {
 
   #send(event: AgUiEvent, text: string = JSON.stringify(event)): true {
     this.#events++;
-    this.#bytes += text.length;
-    this.#parts.send(event, text);
+    this.#bytes += this.#parts.send(event, text);
     return true;
   }
 

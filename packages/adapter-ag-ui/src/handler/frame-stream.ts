@@ -90,8 +90,7 @@ export class FrameStream {
   }
 
   #pull(): Promise<void> | undefined {
-    clearTimeout(this.#stallTimer);
-    this.#stallTimer = undefined;
+    this.#clearStall();
     if (this.#queue.length > 0 || this.#isEnded) {
       this.#deliver();
       return undefined;
@@ -111,12 +110,18 @@ export class FrameStream {
       count++;
     }
     const frames = this.#queue.splice(0, count);
+    if (this.#queue.length === 0) this.#clearStall();
     this.#sentAt = performance.now();
     if (frames.length > 0) this.#controller?.enqueue(joined(frames, size));
     if (this.#isEnded && this.#queue.length === 0) {
       this.#over();
       this.#controller?.close();
     } else if (this.#queue.length < this.#parts.maxQueuedEvents) this.#letIn();
+  }
+
+  #clearStall(): void {
+    clearTimeout(this.#stallTimer);
+    this.#stallTimer = undefined;
   }
 
   #letIn(): void {
@@ -129,7 +134,7 @@ export class FrameStream {
     this.#isOver = true;
     this.#queue.length = 0;
     clearTimeout(this.#pingTimer);
-    clearTimeout(this.#stallTimer);
+    this.#clearStall();
     this.#letIn();
     this.#waiting?.();
     this.#resolveDone();

@@ -20,7 +20,9 @@ export function nodeListener(
   return (incoming, outgoing) => {
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
-    handle(handler, toRequest(incoming, origin, gone.signal), outgoing).catch(() => {
+    const request = toRequest(incoming, origin, gone.signal);
+    const answer = request === undefined ? new Response(null, { status: 400 }) : handler(request);
+    respond(Promise.resolve(answer), outgoing).catch(() => {
       // Either nobody reads any more, or nothing was sent.
       if (!outgoing.headersSent) outgoing.writeHead(500);
       outgoing.end();
@@ -28,15 +30,20 @@ export function nodeListener(
   };
 }
 
-function toRequest(incoming: IncomingMessage, origin: string, signal: AbortSignal): Request {
+/** @returns nothing for what Web standards have no request for, such as TRACE */
+function toRequest(incoming: IncomingMessage, origin: string, signal: AbortSignal): Request | undefined {
   const { method = "GET", url = "/" } = incoming;
   const headers = new Headers();
   for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2)
     headers.append(String(incoming.rawHeaders[index]), String(incoming.rawHeaders[index + 1]));
   const hasBody = method !== "GET" && method !== "HEAD";
-  const target = new URL(url.startsWith("/") ? url : "/", origin);
   const init = { method, headers, signal, ...(hasBody ? { body: bodyOf(incoming), duplex: "half" } : {}) };
-  return new Request(target, init as RequestInit);
+  try {
+    return new Request(`${origin}${url.startsWith("/") ? url : "/"}`, init as RequestInit);
+  } catch {
+    incoming.resume();
+    return undefined;
+  }
 }
 
 /** The bytes of a request, as fast as they are read. */
@@ -71,12 +78,8 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   );
 }
 
-async function handle(
-  handler: (request: Request) => Promise<Response>,
-  request: Request,
-  outgoing: ServerResponse,
-): Promise<void> {
-  const { status, headers, body } = await handler(request);
+async function respond(answer: Promise<Response>, outgoing: ServerResponse): Promise<void> {
+  const { status, headers, body } = await answer;
   if (outgoing.destroyed) {
     await body?.cancel();
     return;

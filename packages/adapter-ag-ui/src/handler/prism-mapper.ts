@@ -168,7 +168,6 @@ export class PrismMapper {
   }
 
   async #extras(event: PrismEvent): Promise<LooseEvent[]> {
-    const { projection } = this.#parts;
     const events: LooseEvent[] = [];
     const snapshot = await this.#project("stateSnapshot", (give) => give(event));
     if (snapshot !== undefined) events.push({ type: "STATE_SNAPSHOT", snapshot });
@@ -185,7 +184,6 @@ export class PrismMapper {
     if (isObject(raw)) events.push({ ...raw, type: "RAW" });
     const custom = await this.#project("custom", (give) => give(event));
     if (isObject(custom)) events.push({ ...custom, type: "CUSTOM" });
-    if (events.length > 0 && projection.messages !== undefined) events.unshift(...this.#turns.beforeContent());
     return events;
   }
 

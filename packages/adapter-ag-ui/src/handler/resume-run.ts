@@ -1,6 +1,7 @@
 import type { AgUiResumeEntry } from "../events.ts";
-import { isObject } from "./bounded-json.ts";
-import { AgUiRefusal, badInput, codeOf, forbidden } from "./refusal.ts";
+import { isObject, jsonFault } from "./bounded-json.ts";
+import type { Limits } from "./limits.ts";
+import { AgUiRefusal, badInput, codeOf, forbidden, overLimit } from "./refusal.ts";
 import { type ParsedRunInput, readResumeEntry } from "./run-input.ts";
 import type { InterruptOptions, ResolvedRun, RunVerdict } from "./run-lifecycle.ts";
 import { isEdit, readVerdict, safeReadVerdict } from "./verdict.ts";
@@ -17,7 +18,7 @@ export interface AcceptedResume {
  *
  * @throws AgUiRefusal 400
  */
-export function resumeEntries({ resume, forwardedProps }: ParsedRunInput): readonly AgUiResumeEntry[] {
+export function resumeEntries({ resume, forwardedProps }: ParsedRunInput, limits: Limits): readonly AgUiResumeEntry[] {
   if (resume.length > 0) return resume;
   const command = isObject(forwardedProps) ? forwardedProps["command"] : undefined;
   let legacy = isObject(command) ? command["resume"] : undefined;
@@ -30,6 +31,8 @@ export function resumeEntries({ resume, forwardedProps }: ParsedRunInput): reado
     }
   }
   const entries: readonly unknown[] = Array.isArray(legacy) ? legacy : [legacy];
+  if (entries.length > limits.maxInputInterrupts || jsonFault(legacy, limits) !== undefined)
+    throw overLimit("command.resume exceeds a limit");
   return entries.map((entry) => {
     if (!isObject(entry)) throw badInput("command.resume should be entries that name their interrupt");
     return readResumeEntry({ status: "resolved", ...entry });

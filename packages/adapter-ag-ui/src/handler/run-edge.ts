@@ -24,7 +24,7 @@ export interface RunEdgeParts {
   /** The client said `protocolVersion`, so it knows what 1.0 added. */
   readonly isCurrent: boolean;
   readonly limits: Limits;
-  readonly send: (event: AgUiEvent, text: string) => void;
+  readonly send: (event: AgUiEvent, text: string) => number;
   /** Something was repaired or left out. */
   readonly onFault: (fault: string) => void;
 }

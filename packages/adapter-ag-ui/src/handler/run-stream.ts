@@ -158,8 +158,8 @@ export class RunStream {
       if (room !== undefined) await this.#unlessStopped(room);
     }
     await this.#legs.take();
-    if (this.#parts.atEnd !== undefined) this.#parts.atEnd(this.#edge);
-    else if (this.#mapper.isOverLimit) this.#edge.fail("LIMIT", "The run exceeded a limit of its own");
+    if (this.#mapper.isOverLimit) this.#edge.fail("LIMIT", "The run exceeded a limit of its own");
+    else if (this.#parts.atEnd !== undefined) this.#parts.atEnd(this.#edge);
     else if (this.#edge.sawStart) this.#edge.fail("INCOMPLETE", "The run ended without saying how");
     else this.#edge.finish();
   }
@@ -202,14 +202,17 @@ export class RunStream {
     this.#abort.abort(new Error("The run was ended"));
   }
 
-  #send(event: AgUiEvent, text: string): void {
-    if (this.#mark === undefined) this.#frames.push(this.#parts.codec.frame(event, text));
-    else {
+  #send(event: AgUiEvent, text: string): number {
+    this.#legs.saw(event);
+    if (this.#mark !== undefined) {
       const index = (this.#unmarked?.index ?? -1) + 1;
       this.#sendUnmarked(false);
       this.#unmarked = { event, index };
+      return text.length;
     }
-    this.#legs.saw(event);
+    const frame = this.#parts.codec.frame(event, text);
+    this.#frames.push(frame);
+    return frame.length;
   }
 
   #sendUnmarked(isLast: boolean): void {

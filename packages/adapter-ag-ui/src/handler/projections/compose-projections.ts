@@ -40,11 +40,17 @@ class ManyLegs implements ProjectionLeg {
 
   async take(): Promise<readonly AgUiEvent[]> {
     const all: AgUiEvent[] = [];
+    const failures: unknown[] = [];
     for (const leg of this.#legs) {
-      const events = await leg.take();
-      for (const event of events) for (const other of this.#legs) if (other !== leg) other.saw?.(event);
-      all.push(...events);
+      try {
+        const events = await leg.take();
+        for (const event of events) for (const other of this.#legs) if (other !== leg) other.saw?.(event);
+        all.push(...events);
+      } catch (error) {
+        failures.push(error); // the others speak all the same
+      }
     }
+    if (failures.length > 0 && all.length === 0) throw failures[0];
     return all;
   }
 

@@ -1,6 +1,7 @@
 import { describeValue, invalidArgument, requireInteger } from "../argument.ts";
 import type { AgUiTool } from "../events.ts";
 import type { Projection } from "../projection.ts";
+import { atMost } from "./at-most.ts";
 import { type AgentCapabilities, resolveCapabilities } from "./capabilities.ts";
 import { Deadline } from "./deadline.ts";
 import { codecFor, installedEncoder } from "./frame-codec.ts";
@@ -70,12 +71,7 @@ export class AgUiServer<A, P> {
     this.#isClosed = true;
     const streams = [...this.#active];
     for (const stream of streams) stream.stop("SHUTDOWN", "The server is shutting down");
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
-    });
-    await Promise.race([Promise.all(streams.map(({ done }) => done)), late]);
-    clearTimeout(timer);
+    await atMost(Promise.all(streams.map(({ done }) => done)), graceMs);
   }
 
   async #respond(request: Request, until: Deadline): Promise<Response> {

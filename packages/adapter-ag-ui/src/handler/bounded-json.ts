@@ -14,6 +14,15 @@ export function isObject(value: unknown): value is JsonObjectLike {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a text is a JSON object, as arguments of a call are. */
+export function isObjectText(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
 /** What is wrong with a JSON value, if anything is. Properties and items are counted for each object and list by itself. */
 export function jsonFault(value: unknown, bounds: JsonBounds, depth = 0): JsonFault | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : "value";

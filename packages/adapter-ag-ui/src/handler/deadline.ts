@@ -1,3 +1,4 @@
+import { unref } from "./at-most.ts";
 import { AgUiRefusal } from "./refusal.ts";
 
 /** How long a request may take, and whether anybody still waits for it. */
@@ -13,7 +14,7 @@ export class Deadline {
   constructor(client: AbortSignal, timeoutMs: number) {
     this.#client = client;
     this.#timer = setTimeout(() => this.#end("time"), timeoutMs);
-    (this.#timer as { unref?: () => void }).unref?.();
+    unref(this.#timer);
     if (client.aborted) this.#onGone();
     else client.addEventListener("abort", this.#onGone, { once: true });
   }

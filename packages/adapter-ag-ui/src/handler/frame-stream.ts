@@ -1,3 +1,4 @@
+import { unref } from "./at-most.ts";
 import type { FrameCodec } from "./frame-codec.ts";
 
 export interface FrameStreamParts {
@@ -163,9 +164,4 @@ function joined(frames: readonly Uint8Array<ArrayBuffer>[], size: number): Uint8
     at += frame.length;
   }
   return chunk;
-}
-
-/** A timer of Node keeps nothing alive. */
-function unref(timer: unknown): void {
-  (timer as { unref?: () => void }).unref?.();
 }

@@ -1,3 +1,4 @@
+import { drain, leave } from "./drain.ts";
 import { parsePrismEvent } from "./parse-prism-event.ts";
 import type { PrismEvent } from "./prism-events.ts";
 
@@ -35,29 +36,10 @@ export function fromPrism(events: AsyncIterable<unknown>): AsyncIterableIterator
     async return() {
       if (!isDone) {
         isDone = true;
-        const end = isBegun ? drain(iterator) : iterator.return?.();
-        end?.catch(() => undefined); // it was told to stop, and failing is one way to do so
+        if (isBegun) void drain(iterator, DRAIN_MS);
+        else leave(iterator);
       }
       return { done: true, value: undefined };
     },
   };
-}
-
-async function drain(iterator: AsyncIterator<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), DRAIN_MS);
-    (timer as { unref?: () => void }).unref?.();
-  });
-  try {
-    for (;;) {
-      const step = iterator.next();
-      step.catch(() => undefined);
-      const next = await Promise.race([step, late]);
-      if (next === "late") await iterator.return?.();
-      if (next === "late" || next.done === true) return;
-    }
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,5 @@
 import type { AgUiEvent } from "../events.ts";
-import { isObject } from "./bounded-json.ts";
+import { isObject, isObjectText } from "./bounded-json.ts";
 import type { ReadEvent } from "./event-fields.ts";
 import type { MessageIds } from "./message-ids.ts";
 
@@ -58,7 +58,7 @@ export class HeldCalls {
   /** Lets go of what is whole, and forgets the rest. */
   settle(): void {
     for (const [id, { args }] of this.#held) {
-      if (parsesAsObject(args)) this.#release(id);
+      if (isObjectText(args)) this.#release(id);
       else this.#parts.onFault(`the call ${id} never ended and is left out`);
     }
     this.#held.clear();
@@ -97,7 +97,7 @@ export class HeldCalls {
     const { ids, clientTools, write, onFault, onBroken } = this.#parts;
     const { start } = held;
     let args = held.args === "" ? "{}" : held.args;
-    if (!parsesAsObject(args)) {
+    if (!isObjectText(args)) {
       const fault = `the arguments of ${id} are no JSON object`;
       if (clientTools.has(String(start["toolCallName"]))) {
         onBroken(fault);
@@ -134,14 +134,6 @@ export class HeldCalls {
     ids.claim(messageId, "tool");
     ids.addAnswer(id);
     write({ ...event, messageId, content: textOf(event["content"]), role: "tool" } as unknown as AgUiEvent);
-  }
-}
-
-function parsesAsObject(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
   }
 }
 

@@ -30,7 +30,7 @@ export class MessageReader {
 
   #message(message: JsonObjectLike): AgUiMessage | undefined {
     const { role, content } = message;
-    const id = identifier("message id", message["id"]);
+    const id = requireIdentifier("message id", message["id"]);
     const name = typeof message["name"] === "string" ? { name: this.#bounded(message["name"]) } : {};
     switch (role) {
       case "user":
@@ -54,7 +54,7 @@ export class MessageReader {
         return {
           id,
           role,
-          toolCallId: identifier("tool result id", message["toolCallId"]),
+          toolCallId: requireIdentifier("tool result id", message["toolCallId"]),
           content: this.#text(content),
           ...(typeof error === "string" ? { error: this.#bounded(error) } : {}),
         };
@@ -81,7 +81,7 @@ export class MessageReader {
     const { name, arguments: args } = made;
     if (typeof name !== "string" || typeof args !== "string") throw malformed();
     return {
-      id: identifier("tool call id", call["id"]),
+      id: requireIdentifier("tool call id", call["id"]),
       type: "function",
       function: { name: this.#bounded(name), arguments: this.#bounded(args) },
     };
@@ -120,12 +120,13 @@ export class MessageReader {
   }
 }
 
-function identifier(name: string, value: unknown): string {
-  if (isIdentifier(value)) return value;
+/** @throws AgUiRefusal 400 */
+export function requireIdentifier(name: string, value: unknown, maxLength?: number): string {
+  if (isIdentifier(value, maxLength)) return value;
   throw badInput(`${name} is invalid`);
 }
 
-function malformed(): Error {
+export function malformed(): Error {
   return badInput("Invalid AG-UI run input");
 }
 

@@ -10,11 +10,15 @@ import type {
   PrismToolResult,
 } from "./prism-events.ts";
 
-/** Reads an event of a session. One that is malformed, or of a type that means nothing here, is `other`. */
+/** Marks what was read already: nothing that came as JSON has it. */
+const read = Symbol("read");
+
+/** Reads an event of a session. One that is malformed, or of a type that means nothing here, is `other`; one that was read stays. */
 export function parsePrismEvent(value: unknown): PrismEvent {
+  if (isObject(value) && read in value) return value as unknown as PrismEvent;
   const source: JsonObjectLike = isObject(value) ? value : {};
   const envelope = { source, sessionId: text(source["sessionId"]), runId: text(source["runId"]) };
-  return { ...envelope, ...(readBody(source) ?? { type: "other" }) } as PrismEvent;
+  return { [read]: true, ...envelope, ...(readBody(source) ?? { type: "other" }) } as unknown as PrismEvent;
 }
 
 type Body<E = PrismEvent> = E extends PrismEvent ? Omit<E, "source" | "sessionId" | "runId"> : never;

@@ -1,5 +1,5 @@
 import type { Projection } from "../projection.ts";
-import { isObject, type JsonObjectLike, toJson } from "./bounded-json.ts";
+import { isObject, isObjectText, type JsonObjectLike, toJson } from "./bounded-json.ts";
 import type { LooseEvent } from "./event-fields.ts";
 import { toIdentifier } from "./identifier.ts";
 import type { Limits } from "./limits.ts";
@@ -220,14 +220,6 @@ const maxBytesOf = {
   raw: "maxRawEventBytes",
   custom: "maxEventBytes",
 } as const;
-
-function isObjectText(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}
 
 /** The text of a message: a text, or the texts of its blocks. */
 function textOf(content: unknown): string {

@@ -1,5 +1,6 @@
 import type { AgUiEvent } from "../events.ts";
 import type { Projection, ProjectionLeg, ProjectionRun } from "../projection.ts";
+import { atMost } from "./at-most.ts";
 
 export interface ProjectionLegsParts {
   readonly projection: Projection;
@@ -40,12 +41,7 @@ export class ProjectionLegs {
   async take(): Promise<void> {
     if (this.#leg === undefined || this.#isClosed) return;
     this.#schedule();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, LAST_WORDS_MS);
-    });
-    await Promise.race([this.#turn, late]);
-    clearTimeout(timer);
+    await atMost(this.#turn, LAST_WORDS_MS);
   }
 
   saw(event: AgUiEvent): void {

@@ -1,8 +1,7 @@
 import type { JsonObject } from "@human-plus/core";
 import type { AgUiContext, AgUiResumeEntry, AgUiRunInput, AgUiTool } from "../events.ts";
 import { byteLength, isObject, type JsonObjectLike, jsonFault } from "./bounded-json.ts";
-import { isIdentifier } from "./identifier.ts";
-import { MessageReader } from "./input-messages.ts";
+import { MessageReader, malformed, requireIdentifier } from "./input-messages.ts";
 import type { Limits } from "./limits.ts";
 import { badInput, overLimit } from "./refusal.ts";
 
@@ -25,17 +24,17 @@ const MAX_INTERRUPT_ID = 160;
  * @throws AgUiRefusal 400 or 413
  */
 export function parseRunInput(body: unknown, limits: Limits): ParsedRunInput {
-  if (!isObject(body)) throw badInput("Invalid AG-UI run input");
+  if (!isObject(body)) throw malformed();
   for (const [key, value] of Object.entries(body)) assertBounded(key, value, limits);
   assertBounded("the input", Object.fromEntries(Object.keys(body).map((key) => [key, null])), limits);
   const { protocolVersion } = body;
-  const parentRunId = absent(body["parentRunId"]) ? undefined : identifier("parentRunId", body["parentRunId"]);
+  const parentRunId = absent(body["parentRunId"]) ? undefined : requireIdentifier("parentRunId", body["parentRunId"]);
   const state = body["state"] ?? undefined;
   if (state !== undefined && byteLength(JSON.stringify(state)) > limits.maxStateBytes)
     throw overLimit("state exceeds maxStateBytes");
   return {
-    threadId: identifier("threadId", body["threadId"]),
-    runId: identifier("runId", body["runId"]),
+    threadId: requireIdentifier("threadId", body["threadId"]),
+    runId: requireIdentifier("runId", body["runId"]),
     ...(parentRunId === undefined ? {} : { parentRunId }),
     messages: new MessageReader(limits).read(listOf("messages", body["messages"], limits.maxInputMessages)),
     tools: listOf("tools", body["tools"], limits.maxInputTools).map((tool) => readTool(tool, limits)),
@@ -69,15 +68,9 @@ function absent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** @throws AgUiRefusal 400 */
-export function identifier(name: string, value: unknown, maxLength?: number): string {
-  if (isIdentifier(value, maxLength)) return value;
-  throw badInput(`${name} is invalid`);
-}
-
 function listOf(name: string, value: unknown, max: number): readonly JsonObjectLike[] {
   if (absent(value)) return [];
-  if (!Array.isArray(value) || !value.every(isObject)) throw badInput("Invalid AG-UI run input");
+  if (!Array.isArray(value) || !value.every(isObject)) throw malformed();
   if (value.length > max) throw overLimit(`${name} has too many entries: at most ${max}`);
   return value;
 }
@@ -86,9 +79,9 @@ function readTool(tool: JsonObjectLike, limits: Limits): AgUiTool {
   const { name, description, parameters } = tool;
   if (typeof name !== "string" || name === "") throw badInput("tool name is invalid");
   if (byteLength(name) > MAX_TOOL_NAME_BYTES) throw overLimit("A tool name is too long");
-  if (!absent(description) && typeof description !== "string") throw badInput("Invalid AG-UI run input");
+  if (!absent(description) && typeof description !== "string") throw malformed();
   if (byteLength(description ?? "") > MAX_TOOL_DESCRIPTION_BYTES) throw overLimit("A tool description is too long");
-  if (!absent(parameters) && !isObject(parameters)) throw badInput("Invalid AG-UI run input");
+  if (!absent(parameters) && !isObject(parameters)) throw malformed();
   if (byteLength(JSON.stringify(tool)) > limits.maxInputToolBytes) throw overLimit("A tool exceeds maxInputToolBytes");
   return {
     name,
@@ -98,7 +91,7 @@ function readTool(tool: JsonObjectLike, limits: Limits): AgUiTool {
 }
 
 function readContext({ description, value }: JsonObjectLike, limits: Limits): AgUiContext {
-  if (typeof description !== "string" || typeof value !== "string") throw badInput("Invalid AG-UI run input");
+  if (typeof description !== "string" || typeof value !== "string") throw malformed();
   if (byteLength(description) + byteLength(value) > limits.maxInputContextBytes)
     throw overLimit("A context exceeds maxInputContextBytes");
   return { description, value };
@@ -106,9 +99,9 @@ function readContext({ description, value }: JsonObjectLike, limits: Limits): Ag
 
 /** @throws AgUiRefusal 400 */
 export function readResumeEntry({ interruptId, status, payload, metadata }: JsonObjectLike): AgUiResumeEntry {
-  if (status !== "resolved" && status !== "cancelled") throw badInput("Invalid AG-UI run input");
+  if (status !== "resolved" && status !== "cancelled") throw malformed();
   return {
-    interruptId: identifier("interruptId", interruptId, MAX_INTERRUPT_ID),
+    interruptId: requireIdentifier("interruptId", interruptId, MAX_INTERRUPT_ID),
     status,
     ...(payload === undefined ? {} : { payload }),
     ...(isObject(metadata) ? { metadata: metadata as JsonObject } : {}),

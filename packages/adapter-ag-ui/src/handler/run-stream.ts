@@ -2,6 +2,7 @@ import { HumanPlusError } from "@human-plus/core";
 import type { AgUiEvent, AgUiInterrupt } from "../events.ts";
 import type { Projection } from "../projection.ts";
 import { isObject } from "./bounded-json.ts";
+import { drain, leave } from "./drain.ts";
 import type { LooseEvent } from "./event-fields.ts";
 import type { FrameCodec } from "./frame-codec.ts";
 import { FrameStream } from "./frame-stream.ts";
@@ -151,7 +152,7 @@ export class RunStream {
       this.#hasSpoken = true;
       await this.#take(next.value);
       if (this.#edge.isEnded) {
-        if (!this.#abort.signal.aborted) await windUp(iterator);
+        if (!this.#abort.signal.aborted) await drain(iterator, WIND_UP_MS);
         return;
       }
       const room = this.#frames.room();
@@ -168,8 +169,7 @@ export class RunStream {
     // Types of Prism are in lower case, those of AG-UI are not.
     const isPrism = isObject(event) && typeof event["type"] === "string" && /^[a-z]/.test(event["type"]);
     if (!isPrism) return await this.#accept([event as LooseEvent]);
-    const read = "source" in event && isObject(event["source"]) ? (event as never) : parsePrismEvent(event);
-    await this.#takePrism(read, mark, isPast);
+    await this.#takePrism(parsePrismEvent(event), mark, isPast);
   }
 
   async #takePrism(event: PrismEvent, mark: RunStep["mark"], isPast: boolean): Promise<void> {
@@ -254,28 +254,3 @@ const outcomes = {
   applied: "its call was applied",
   unknown: "it is not known whether its call was applied",
 } as const;
-
-/** Lets a run that said its end go on to it. */
-async function windUp(iterator: AsyncIterator<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), WIND_UP_MS);
-    (timer as { unref?: () => void }).unref?.();
-  });
-  try {
-    for (;;) {
-      const step = iterator.next();
-      step.catch(() => undefined);
-      const next = await Promise.race([step, late]);
-      if (next === undefined || next.done === true) return;
-    }
-  } catch {
-    // It said already how it ended.
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function leave(iterator: AsyncIterator<unknown>): void {
-  Promise.resolve(iterator.return?.()).catch(() => undefined);
-}

@@ -1,0 +1,13 @@
+/** Waits for a promise, but no longer than that. Nothing is kept alive by it. @returns nothing if it took longer */
+export function atMost<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms, undefined);
+    unref(timer);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** A timer of Node keeps nothing alive. */
+export function unref(timer: unknown): void {
+  (timer as { unref?: () => void }).unref?.();
+}

@@ -28,6 +28,28 @@ async function settleFrames(surface: ScriptedSurface, agent: PrismAgent): Promis
   await noticed;
 }
 
+/** Makes the host take no progress before a moment, and counts what it is given meanwhile. */
+function slowHost({ config, toolset }: PrismAgent, until: Promise<void>): { most(): number; calls(): number } {
+  let calls = 0;
+  let atOnce = 0;
+  let most = 0;
+  config.tools = toolset.tools.map((tool: Tool) => ({
+    ...tool,
+    execute: (args, context) =>
+      tool.execute(args, {
+        ...context,
+        async progress(...step) {
+          calls++;
+          most = Math.max(most, ++atOnce);
+          await until;
+          await context.progress?.(...step);
+          atOnce--;
+        },
+      }),
+  }));
+  return { most: () => most, calls: () => calls };
+}
+
 describe.each(transports)("over %s", (_, createTransport) => {
   const start = (surface: ScriptedSurface, more: object = {}) =>
     startPrismAgent({ surface, createTransport, steps: [{ calls: [call("c1", "write")] }], ...more });
@@ -88,33 +110,19 @@ describe.each(transports)("over %s", (_, createTransport) => {
 
   test("progress comes one step after another, small, framed, and none after the call has settled", async () => {
     const flood = 60;
+    const { promise: allSent, resolve: sentAll } = Promise.withResolvers<void>();
     await using surface = await startScriptedSurface(async (request, { send }) => {
       if (request.method !== methods.callTool) return undefined;
       const token = tokenOf(request);
       for (let step = 1; step <= flood; step++) await send(progress(token, step, `${step} ${"x".repeat(15_000)}`));
+      sentAll();
       return done;
     });
     await using agent = await start(surface);
-    let atOnce = 0;
-    let most = 0;
-    /** A host that takes its time with each step. */
-    const slowly = (tool: Tool): Tool => ({
-      ...tool,
-      execute: (args, context) =>
-        tool.execute(args, {
-          ...context,
-          async progress(...step) {
-            most = Math.max(most, ++atOnce);
-            await new Promise((resolve) => setTimeout(resolve, 2));
-            await context.progress?.(...step);
-            atOnce--;
-          },
-        }),
-    });
-    agent.config.tools = agent.toolset.tools.map((tool) => slowly(tool as Tool));
+    const host = slowHost(agent, allSent);
     const release = await agent.humanPlus.watch("me", agent.attachmentId);
     await agent.session.run("go");
-    expect(most).toBe(1);
+    expect(host.most()).toBe(1);
     const steps = agent.of("tool_execution_progress");
     expect(steps.length).toBeGreaterThan(0);
     for (const { progress: payload, metadata } of steps) {
@@ -134,6 +142,24 @@ describe.each(transports)("over %s", (_, createTransport) => {
     const end = agent.events.findIndex(({ type }) => type === "tool_execution_finished");
     expect(agent.events.slice(end).map(({ type }) => type)).not.toContain("tool_execution_progress");
     release();
+  });
+
+  test("steps that wait for a slow host do not follow an abort", async () => {
+    await using surface = await silent();
+    await using agent = await start(surface);
+    const { promise: later, resolve: release } = Promise.withResolvers<void>();
+    const host = slowHost(agent, later);
+    const run = agent.session.run("go");
+    run.catch(() => undefined);
+    await surface.arrival(methods.callTool);
+    const token = tokenOf(calledFrame(surface) ?? {});
+    for (const step of [1, 2, 3]) await surface.send(progress(token, step));
+    await settleFrames(surface, agent);
+    agent.session.abort();
+    await expect(run).rejects.toMatchObject({ status: "aborted" });
+    release();
+    await settleFrames(surface, agent);
+    expect(host.calls()).toBe(1);
   });
 });
 

@@ -124,8 +124,8 @@ describe("the events of a session", () => {
       ...session,
       subscribe: async function* (options?: Parameters<typeof session.subscribe>[0]): AsyncGenerator<AgentEvent> {
         for await (const event of session.subscribe(options)) {
-          yield { ...event, type: "delegated_agent_step" } as never;
           yield event;
+          yield { ...event, type: "delegated_agent_step" } as never;
         }
       },
     };

@@ -2,6 +2,7 @@ import type { HumanPlus, Turn, TurnOptions } from "@human-plus/core";
 import { assertCount } from "./argument.ts";
 import { boundText } from "./bounded-text.ts";
 import type { HostMessage } from "./host.ts";
+import { plainText } from "./plain-text.ts";
 
 export interface SurfaceTurnOptions extends TurnOptions {
   humanPlus: HumanPlus;
@@ -32,7 +33,7 @@ export async function surfaceTurn(options: SurfaceTurnOptions): Promise<SurfaceT
   const { humanPlus, owner, attachmentId, role = "user", maxTextBytes = 16_384, ...turnOptions } = options;
   assertCount("maxTextBytes", maxTextBytes);
   const turn = await humanPlus.turn(owner, attachmentId, turnOptions);
-  const text = boundText(turn.text, maxTextBytes);
+  const text = boundText(plainText(turn.text), maxTextBytes);
   return { ...turn, text, messages: text === "" ? [] : [surfaceMessage(role, text, "turn")] };
 }
 

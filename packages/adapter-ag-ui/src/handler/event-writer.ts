@@ -24,22 +24,34 @@ export class EventWriter {
 
   /** Nothing more fits, besides what ends the run. */
   get isFull(): boolean {
+    return !this.hasRoomFor(0);
+  }
+
+  /** @param bytes of texts, before what the wire adds to them */
+  hasRoomFor(bytes: number): boolean {
     const { maxStreamEvents, maxStreamBytes } = this.#parts.limits;
-    return this.#events >= maxStreamEvents || this.#bytes >= maxStreamBytes;
+    return this.#events < maxStreamEvents && this.#bytes + bytes < maxStreamBytes;
   }
 
   /** @returns whether it went out */
-  write(event: AgUiEvent): boolean {
+  write(event: AgUiEvent, { isWhole = false }: { readonly isWhole?: boolean } = {}): boolean {
     const { maxEventBytes, maxTextBytes } = this.#parts.limits;
     if ("delta" in event && typeof event.delta === "string") {
       const short = event.delta.length * 6 + 1_024 <= maxEventBytes && event.delta.length * 3 <= maxTextBytes;
-      if (!short) return this.#split(event as Delta);
+      if (!short) return this.#split(event as Delta, isWhole);
     }
     if (event.type === "TOOL_CALL_RESULT") return this.#send(this.#shortened(event, "content", maxTextBytes));
     const text = JSON.stringify(event);
     if (byteLength(text) <= maxEventBytes) return this.#send(event, text);
     this.#parts.onFault(`${event.type} exceeds maxEventBytes and is left out`);
     return false;
+  }
+
+  /** What means nothing in part: if the first goes out, so do the others. @returns whether they went out */
+  writeAll([first, ...others]: readonly [AgUiEvent, ...AgUiEvent[]]): boolean {
+    if (!this.write(first)) return false;
+    for (const event of others) this.write(event, { isWhole: true });
+    return true;
   }
 
   /** Ends the run: whatever was counted, this goes out. */
@@ -53,7 +65,7 @@ export class EventWriter {
     return true;
   }
 
-  #split(event: Delta): boolean {
+  #split(event: Delta, isWhole: boolean): boolean {
     const { maxEventBytes, maxTextBytes } = this.#parts.limits;
     const room = maxEventBytes - byteLength(JSON.stringify({ ...event, delta: "" }));
     let rest = event.delta;
@@ -68,7 +80,7 @@ export class EventWriter {
       if (piece.length === 0) return false;
       this.#send({ ...event, delta: piece });
       rest = rest.slice(piece.length);
-    } while (rest.length > 0 && !this.isFull);
+    } while (rest.length > 0 && (isWhole || !this.isFull));
     return true;
   }
 

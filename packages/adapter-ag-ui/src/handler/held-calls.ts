@@ -1,7 +1,11 @@
-import type { AgUiEvent } from "../events.ts";
+import type { AgUiEvent, AgUiEventOf } from "../events.ts";
 import { isObject, isObjectText } from "./bounded-json.ts";
 import type { ReadEvent } from "./event-fields.ts";
+import { toIdentifier } from "./identifier.ts";
 import type { MessageIds } from "./message-ids.ts";
+
+/** A call from its start to its end. */
+export type WholeCall = readonly [AgUiEvent, AgUiEventOf<"TOOL_CALL_ARGS">, AgUiEvent];
 
 export interface HeldCallsParts {
   readonly ids: MessageIds;
@@ -10,7 +14,9 @@ export interface HeldCallsParts {
   /** A call of an earlier run may be answered, though the input does not name it. */
   readonly answersEarlier: boolean;
   readonly maxHeldBytes: number;
-  readonly write: (event: AgUiEvent) => void;
+  readonly write: (event: AgUiEvent) => boolean;
+  /** Writes a call in whole, or not at all. @returns whether it went out */
+  readonly writeCall: (call: WholeCall) => boolean;
   readonly onFault: (fault: string) => void;
   /** The run cannot go on. */
   readonly onBroken: (fault: string) => void;
@@ -94,7 +100,7 @@ export class HeldCalls {
     if (held === undefined) return;
     this.#held.delete(id);
     this.#heldLength -= held.args.length;
-    const { ids, clientTools, write, onFault, onBroken } = this.#parts;
+    const { ids, clientTools, writeCall, onFault, onBroken } = this.#parts;
     const { start } = held;
     let args = held.args === "" ? "{}" : held.args;
     if (!isObjectText(args)) {
@@ -106,16 +112,20 @@ export class HeldCalls {
       onFault(fault);
       args = "{}";
     }
-    ids.addCall(id);
     const parent = start["parentMessageId"];
     const family = parent === undefined ? undefined : ids.familyOf(String(parent));
     const { parentMessageId: _, ...orphan } = start;
     // Clients warn of a parent that is no message of an assistant.
     const isChild = parent !== undefined && (family === undefined || family === "assistant");
+    const begin = (isChild ? start : orphan) as unknown as AgUiEvent;
+    const isOut = writeCall([
+      begin,
+      { type: "TOOL_CALL_ARGS", toolCallId: id, delta: args },
+      { type: "TOOL_CALL_END", toolCallId: id },
+    ]);
+    if (!isOut) return;
+    ids.addCall(id);
     ids.claim(isChild ? String(parent) : id, "assistant");
-    write((isChild ? start : orphan) as unknown as AgUiEvent);
-    write({ type: "TOOL_CALL_ARGS", toolCallId: id, delta: args });
-    write({ type: "TOOL_CALL_END", toolCallId: id });
   }
 
   #answer(id: string, event: ReadEvent): void {
@@ -129,8 +139,9 @@ export class HeldCalls {
       onFault(`TOOL_CALL_RESULT: ${id} was answered already`);
       return;
     }
-    let messageId = String(event["messageId"] ?? `${id}:result`);
-    for (let n = 1; ids.familyOf(messageId) !== undefined; n++) messageId = `${id}:result${n > 1 ? n : ""}`;
+    let messageId = String(event["messageId"] ?? toIdentifier(`${id}:result`));
+    for (let n = 1; ids.familyOf(messageId) !== undefined; n++)
+      messageId = toIdentifier(`${id}:result${n > 1 ? n : ""}`);
     ids.claim(messageId, "tool");
     ids.addAnswer(id);
     write({ ...event, messageId, content: textOf(event["content"]), role: "tool" } as unknown as AgUiEvent);
@@ -144,5 +155,9 @@ function textOf(content: unknown): string {
     return content
       .map((part: unknown) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
       .join("");
-  return JSON.stringify(content) ?? "";
+  try {
+    return JSON.stringify(content) ?? "";
+  } catch {
+    return ""; // in a circle, or of no JSON: the call was answered all the same
+  }
 }

@@ -1,7 +1,8 @@
 import type { AgUiEvent } from "../events.ts";
 import type { ReadEvent } from "./event-fields.ts";
 
-type Write = (event: AgUiEvent) => void;
+/** @returns whether it went out */
+type Write = (event: AgUiEvent) => boolean;
 
 /** Texts, reasoning and steps that were begun and are to be ended. */
 export class OpenItems {
@@ -34,14 +35,14 @@ export class OpenItems {
         this.#begin(this.#texts, id, { ...event, role: event["role"] ?? "assistant" });
         break;
       case "TEXT_MESSAGE_CONTENT":
-        if (!this.#texts.has(id)) this.#beginText(id);
+        if (!this.#texts.has(id)) this.#begin(this.#texts, id, textStart(id));
         this.#pass(event);
         break;
       case "REASONING_MESSAGE_START":
         this.#begin(this.#thoughts, id, { ...event, role: "reasoning" });
         break;
       case "REASONING_MESSAGE_CONTENT":
-        if (!this.#thoughts.has(id)) this.#beginThought(id);
+        if (!this.#thoughts.has(id)) this.#begin(this.#thoughts, id, thoughtStart(id));
         this.#pass(event);
         break;
       case "REASONING_START":
@@ -66,7 +67,7 @@ export class OpenItems {
   }
 
   /** Ends everything, in the order in which clients want it. */
-  closeAll(write: Write): void {
+  closeAll(write: (event: AgUiEvent) => void): void {
     for (const messageId of this.#thoughts) write({ type: "REASONING_MESSAGE_END", messageId });
     for (const messageId of this.#spans) write({ type: "REASONING_END", messageId });
     for (const messageId of this.#texts) write({ type: "TEXT_MESSAGE_END", messageId });
@@ -79,26 +80,25 @@ export class OpenItems {
       this.#onFault(`${(event as ReadEvent).type}: ${id} is open already`);
       return;
     }
-    open.add(id);
-    this.#pass(event);
+    // The client knows nothing of what was left out.
+    if (this.#pass(event)) open.add(id);
   }
 
-  #beginText(messageId: string): void {
-    this.#texts.add(messageId);
-    this.#write({ type: "TEXT_MESSAGE_START", messageId, role: "assistant" });
-  }
-
-  #beginThought(messageId: string): void {
-    this.#thoughts.add(messageId);
-    this.#write({ type: "REASONING_MESSAGE_START", messageId, role: "reasoning" });
-  }
-
+  /** What cannot be ended now is ended with the run. */
   #end(open: Set<string>, id: string, event: ReadEvent): void {
-    if (open.delete(id)) this.#pass(event);
-    else this.#onFault(`${event.type}: ${id} is not open`);
+    if (!open.has(id)) this.#onFault(`${event.type}: ${id} is not open`);
+    else if (this.#pass(event)) open.delete(id);
   }
 
-  #pass(event: object): void {
-    this.#write(event as AgUiEvent);
+  #pass(event: object): boolean {
+    return this.#write(event as AgUiEvent);
   }
+}
+
+function textStart(messageId: string): AgUiEvent {
+  return { type: "TEXT_MESSAGE_START", messageId, role: "assistant" };
+}
+
+function thoughtStart(messageId: string): AgUiEvent {
+  return { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" };
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObjectLike, toJson, truncate } from "./bounded-json.
 import { ChunkExpander } from "./chunk-expander.ts";
 import { type ReadEvent, readEvent } from "./event-fields.ts";
 import { EventWriter } from "./event-writer.ts";
-import { HeldCalls } from "./held-calls.ts";
+import { HeldCalls, type WholeCall } from "./held-calls.ts";
 import { MessageReader } from "./input-messages.ts";
 import { readInterrupts } from "./interrupt-list.ts";
 import type { Limits } from "./limits.ts";
@@ -70,6 +70,7 @@ export class RunEdge {
       answersEarlier: parts.goesOn,
       maxHeldBytes: limits.maxStreamBytes,
       write,
+      writeCall: (call) => this.#writeCall(call),
       onFault,
       onBroken: (fault) => {
         onFault(fault);
@@ -264,8 +265,16 @@ export class RunEdge {
   }
 
   #write(event: AgUiEvent): boolean {
+    return this.#hasRoomFor(0) && this.#writer.write(event);
+  }
+
+  #writeCall(call: WholeCall): boolean {
+    return this.#hasRoomFor(call[1].delta.length) && this.#writer.writeAll(call);
+  }
+
+  #hasRoomFor(bytes: number): boolean {
     if (this.#isEnded) return false;
-    if (!this.#writer.isFull) return this.#writer.write(event);
+    if (this.#writer.hasRoomFor(bytes)) return true;
     this.fail("LIMIT", "The stream exceeds its limit");
     return false;
   }

@@ -7,7 +7,7 @@ import type { Limits } from "./limits.ts";
 /** An AG-UI event before it is checked. */
 export type LooseEvent = { readonly type: string; readonly [member: string]: unknown };
 
-export type KnownType = AgUiEventType | "TEXT_MESSAGE_CHUNK" | "TOOL_CALL_CHUNK" | "REASONING_MESSAGE_CHUNK";
+type KnownType = AgUiEventType | "TEXT_MESSAGE_CHUNK" | "TOOL_CALL_CHUNK" | "REASONING_MESSAGE_CHUNK";
 
 /** How a member of an event is read. Of those that end with `?`, what is no such thing counts as absent. */
 type Field = "id" | "id?" | "text" | "text?" | "json" | "object" | "boolean?" | "raw" | "raw?" | "role?";

@@ -10,13 +10,13 @@ export interface FrameCodec {
 }
 
 /** Frames end with LF LF: clients split there and nowhere else. */
-export const sse: FrameCodec = {
+const sse: FrameCodec = {
   contentType: "text/event-stream; charset=utf-8",
   frame: (_event, text) => encode(`data: ${text}\n\n`),
   ping: encode(": ping\n\n"),
 };
 
-export const protobufMediaType = "application/vnd.ag-ui.event+proto";
+const protobufMediaType = "application/vnd.ag-ui.event+proto";
 
 /** As much of `@ag-ui/encoder` as is needed. */
 export interface EncoderModule {

@@ -185,8 +185,3 @@ export const agUiNames = {
   /** The key in `forwardedProps`, `metadata` and shared state. */
   key: "humanplus",
 } as const;
-
-/** Whether an event ends a run. Nothing may follow it. */
-export function isTerminal({ type }: { readonly type: string }): boolean {
-  return type === "RUN_FINISHED" || type === "RUN_ERROR";
-}

@@ -53,7 +53,7 @@ export interface PendingProposal {
 }
 
 /** Two answers and a reason: nothing of the call can be edited. */
-export const responseSchema: JsonObject = {
+const responseSchema: JsonObject = {
   type: "object",
   properties: {
     approved: { type: "boolean", description: "Whether the proposal is accepted." },

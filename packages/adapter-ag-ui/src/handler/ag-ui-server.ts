@@ -224,7 +224,11 @@ export class AgUiServer<A, P> {
   }
 
   #problem(message: string, cause?: unknown, ids: { threadId?: string; runId?: string } = {}): void {
-    this.#options.onProblem?.({ message, ...ids, ...(cause === undefined ? {} : { cause }) });
+    try {
+      this.#options.onProblem?.({ message, ...ids, ...(cause === undefined ? {} : { cause }) });
+    } catch {
+      // Who listens for problems adds none.
+    }
   }
 }
 

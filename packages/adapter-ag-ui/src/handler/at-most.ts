@@ -7,6 +7,13 @@ export function atMost<T>(promise: Promise<T>, ms: number): Promise<T | undefine
   });
 }
 
+/** Awaited this often, work that only awaits what is there already lets timers and sockets have their turn. */
+export const STEPS_PER_TURN = 256;
+
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
 /** A timer of Node keeps nothing alive. */
 export function unref(timer: unknown): void {
   (timer as { unref?: () => void }).unref?.();

@@ -84,10 +84,24 @@ export class FrameStream {
         this.#deliver();
         deliver();
       });
-    } else if (this.#stallTimer === undefined && !this.#isOver && !this.#isEnded) {
-      this.#stallTimer = setTimeout(() => this.#parts.onStall(), this.#parts.stallTimeoutMs);
-      unref(this.#stallTimer);
-    }
+    } else this.#armStall();
+  }
+
+  /** The reader has something to take. */
+  #armStall(): void {
+    if (this.#stallTimer !== undefined || this.#isOver || this.#queue.length === 0) return;
+    this.#stallTimer = setTimeout(() => {
+      this.#stallTimer = undefined;
+      if (this.#isEnded) this.#giveUp();
+      else this.#parts.onStall();
+    }, this.#parts.stallTimeoutMs);
+    unref(this.#stallTimer);
+  }
+
+  /** The run is over as well: nothing is kept for whoever takes nothing. */
+  #giveUp(): void {
+    this.#over();
+    this.#controller?.error(new Error("The reader took nothing for too long"));
   }
 
   #pull(): Promise<void> | undefined {
@@ -112,6 +126,7 @@ export class FrameStream {
     }
     const frames = this.#queue.splice(0, count);
     if (this.#queue.length === 0) this.#clearStall();
+    else this.#armStall();
     this.#sentAt = performance.now();
     if (frames.length > 0) this.#controller?.enqueue(joined(frames, size));
     if (this.#isEnded && this.#queue.length === 0) {

@@ -37,7 +37,7 @@ export function fromPrism(events: AsyncIterable<unknown>): AsyncIterableIterator
       if (!isDone) {
         isDone = true;
         if (isBegun) void drain(iterator, DRAIN_MS);
-        else leave(iterator);
+        else void leave(iterator);
       }
       return { done: true, value: undefined };
     },

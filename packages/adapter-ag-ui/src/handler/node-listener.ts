@@ -89,10 +89,15 @@ async function respond(answer: Promise<Response>, outgoing: ServerResponse): Pro
   const reader = body?.getReader();
   const onClose = () => void reader?.cancel().catch(() => undefined);
   outgoing.once("close", onClose);
+  let isStuck = false;
+  // The body was given up because nobody takes it, so nobody takes the end of a connection either.
+  reader?.closed.catch(() => isStuck && outgoing.destroy());
   for (;;) {
     const chunk = await reader?.read();
     if (chunk === undefined || chunk.done || outgoing.destroyed) break;
-    if (!outgoing.write(chunk.value)) await drained(outgoing);
+    isStuck = !outgoing.write(chunk.value);
+    if (isStuck) await drained(outgoing);
+    isStuck = false;
   }
   outgoing.off("close", onClose);
   linger(outgoing);

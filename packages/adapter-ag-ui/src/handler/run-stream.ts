@@ -1,6 +1,7 @@
 import { HumanPlusError } from "@human-plus/core";
 import type { AgUiEvent, AgUiInterrupt } from "../events.ts";
 import type { Projection } from "../projection.ts";
+import { nextTurn, STEPS_PER_TURN } from "./at-most.ts";
 import { isObject } from "./bounded-json.ts";
 import { drain, leave } from "./drain.ts";
 import type { LooseEvent } from "./event-fields.ts";
@@ -126,10 +127,7 @@ export class RunStream {
       const opening = Promise.resolve(this.#parts.open(this.#abort.signal));
       const source = await this.#unlessStopped(opening);
       if (source === undefined) {
-        opening.then(
-          (late) => leave(late[Symbol.asyncIterator]()),
-          () => undefined,
-        );
+        opening.then((late) => leave(late[Symbol.asyncIterator]())).catch(() => undefined);
         return;
       }
       iterator = source[Symbol.asyncIterator]();
@@ -140,23 +138,24 @@ export class RunStream {
       this.#legs.close();
       this.#frames.end();
       this.#resolveEnded();
-      if (iterator !== undefined) leave(iterator);
+      if (iterator !== undefined) void leave(iterator);
     }
   }
 
   async #consume(iterator: AsyncIterator<RunStep>): Promise<void> {
-    for (;;) {
+    for (let step = 1; ; step++) {
       const next = await this.#unlessStopped(iterator.next());
       if (next === undefined) return;
       if (next.done === true) break;
       this.#hasSpoken = true;
-      await this.#take(next.value);
+      await this.#unlessStopped(this.#take(next.value));
       if (this.#edge.isEnded) {
         if (!this.#abort.signal.aborted) await drain(iterator, WIND_UP_MS);
         return;
       }
       const room = this.#frames.room();
       if (room !== undefined) await this.#unlessStopped(room);
+      if (step % STEPS_PER_TURN === 0) await nextTurn();
     }
     await this.#legs.take();
     if (this.#mapper.isOverLimit) this.#edge.fail("LIMIT", "The run exceeded a limit of its own");

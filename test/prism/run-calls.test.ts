@@ -134,6 +134,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
     }
     const growing = steps.map(({ progress: payload }) => (payload as { progress: number }).progress);
     expect(growing).toEqual(growing.toSorted((one, two) => one - two));
+    expect(growing.at(-1)).toBe(flood);
 
     const token = tokenOf(calledFrame(surface) ?? {});
     await surface.send(progress(token, flood + 1));

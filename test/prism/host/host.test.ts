@@ -236,14 +236,17 @@ describe("effects", () => {
 
 describe("schemas", () => {
   test.each([
-    ["refers to another document", { $ref: "https://example.test/a.json" }],
-    ["has a key of the prototype", JSON.parse('{"properties":{"__proto__":{}}}')],
-    ["is deeper than 64 levels", Array.from({ length: 70 }).reduce<object>((not) => ({ not }), {})],
-    ["is larger than 256 KiB", { description: "x".repeat(300_000) }],
-  ])("one that %s stops every call", async (_, parameters) => {
+    ["refers to another document", "another document", { $ref: "https://example.test/a.json" }],
+    ["has a key of the prototype", "forbidden key", JSON.parse('{"properties":{"__proto__":{}}}')],
+    ["is deeper than 64 levels", "deeper than 64", Array.from({ length: 70 }).reduce<object>((not) => ({ not }), {})],
+    ["is larger than 256 KiB", "too large", { description: "x".repeat(300_000) }],
+  ])("one that %s stops every call", async (_, problem, parameters) => {
     const validator = createToolParameterValidator();
     const { events } = await eventsOf({ provider: twoTurns("echo"), tools: [{ ...echo, parameters }], validator });
-    expect(events.find(({ type }) => type === "tool_execution_blocked")).toMatchObject({ reason: "validation_failed" });
+    expect(events.find(({ type }) => type === "tool_execution_blocked")).toMatchObject({
+      reason: "validation_failed",
+      error: { message: expect.stringContaining(problem) },
+    });
   });
 });
 
@@ -329,14 +332,16 @@ describe("sessions", () => {
 
   test("hand on what is steered in before the next turn, and no more than eight messages", async () => {
     const provider = createScriptedProvider([{ calls: [{ id: "c1", name: "echo" }] }]);
+    let refusal: unknown;
     const tool = failing(async (args, context) => {
       for (let n = 0; n < 8; n++) await session.steer(`note ${n}`);
-      await expect(session.steer("one more")).rejects.toThrow("too much");
+      refusal = await session.steer("note 8").catch((error: unknown) => error);
       return echo.execute(args, context);
     });
     const session = createAgentSession({ provider, tools: [tool] });
     await session.run("go");
     expect(provider.requests[1]?.messages.filter(({ text }) => text.startsWith("note"))).toHaveLength(8);
+    expect(refusal).toMatchObject({ message: expect.stringContaining("too much") });
   });
 
   test("do not race a tool against an abort: its late result is kept, and then the run ends", async () => {

@@ -126,37 +126,39 @@ describe.each(transports)("over %s", (_, createTransport) => {
   });
 });
 
-test("a run goes on although the surface shuffles its definitions and describes them otherwise", async () => {
-  const [[, createTransport]] = transports;
-  const properties = { y: { type: "number" }, x: { minimum: 0, type: "number" } };
-  const lists = [
-    [
-      { name: "read", description: "Reads." },
-      { name: "write", description: "Writes.", inputSchema: { type: "object", required: ["x", "y"], properties } },
-    ],
-    [
-      {
-        inputSchema: {
-          properties: { x: { type: "number", minimum: 0 }, y: { type: "number" } },
-          required: ["y", "x"],
-          type: "object",
+test.each(transports)(
+  "over %s, a run goes on although the surface shuffles its definitions and describes them otherwise",
+  async (_, createTransport) => {
+    const properties = { y: { type: "number" }, x: { minimum: 0, type: "number" } };
+    const lists = [
+      [
+        { name: "read", description: "Reads." },
+        { name: "write", description: "Writes.", inputSchema: { type: "object", required: ["x", "y"], properties } },
+      ],
+      [
+        {
+          inputSchema: {
+            properties: { x: { type: "number", minimum: 0 }, y: { type: "number" } },
+            required: ["y", "x"],
+            type: "object",
+          },
+          description: "Writes well.",
+          name: "write",
         },
-        description: "Writes well.",
-        name: "write",
-      },
-      { name: "read", description: "Reads well." },
-    ],
-  ];
-  let current = lists[0];
-  await using surface = await startScriptedSurface(({ method }) => {
-    if (method === methods.listTools) return { result: { tools: current } };
-    return method === methods.callTool ? { result: { content: [{ type: "text", text: "done" }] } } : undefined;
-  });
-  const steps = [{ calls: [call("c1", "write", { x: 1, y: 1 })] }];
-  const { agent, decide, entries } = await suspend({ surface, createTransport, steps });
-  await using _ = agent;
-  current = lists[1];
-  await agent.toolset.refresh();
-  expect(await decide({ outcome: "allow_once" })).toMatchObject({ status: "succeeded" });
-  expect(JSON.stringify(entries)).toContain("done");
-});
+        { name: "read", description: "Reads well." },
+      ],
+    ];
+    let current = lists[0];
+    await using surface = await startScriptedSurface(({ method }) => {
+      if (method === methods.listTools) return { result: { tools: current } };
+      return method === methods.callTool ? { result: { content: [{ type: "text", text: "done" }] } } : undefined;
+    });
+    const steps = [{ calls: [call("c1", "write", { x: 1, y: 1 })] }];
+    const { agent, decide, entries } = await suspend({ surface, createTransport, steps });
+    await using __ = agent;
+    current = lists[1];
+    await agent.toolset.refresh();
+    expect(await decide({ outcome: "allow_once" })).toMatchObject({ status: "succeeded" });
+    expect(JSON.stringify(entries)).toContain("done");
+  },
+);

@@ -81,8 +81,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
 
 const names = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
 
-describe("a set of tools", () => {
-  const [[, createTransport]] = transports;
+describe.each(transports)("a set of tools, over %s", (_, createTransport) => {
   const agentOf = (surface: Parameters<typeof startPrismAgent>[0]["surface"], more: object = {}) =>
     startPrismAgent({ surface, createTransport, steps: [], ...more });
 

@@ -86,9 +86,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
   });
 });
 
-describe("what a surface says", () => {
-  const [[, createTransport]] = transports;
-
+describe.each(transports)("what a surface says, over %s", (_, createTransport) => {
   test.each(["ERR_PRISM_AGENT_RUN_SUSPENDED", "ERR_PRISM_LOOP_REVISION", "ERR_PRISM_DELEGATION_SUSPENDED"])(
     "never passes for the host's own code %s, which would end the run",
     async (code) => {

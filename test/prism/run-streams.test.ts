@@ -79,8 +79,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
   });
 });
 
-describe("the events of a session", () => {
-  const [[, createTransport]] = transports;
+describe.each(transports)("the events of a session, over %s", (_, createTransport) => {
   const reading = [{ calls: [call("c1", "canvas_read")] }];
 
   test("of a run whose surface is gone come to their end, and its stream gives no error that nobody hears", async () => {

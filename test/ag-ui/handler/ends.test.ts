@@ -297,7 +297,7 @@ test("a quiet stream says that it lives, between frames and never within one", a
     authorize: () => ({}),
     async *run({ signal }) {
       yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a" };
-      await think(100, signal);
+      await think(1_000, signal);
       yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "b" };
     },
     pingMs: 20,

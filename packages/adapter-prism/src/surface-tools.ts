@@ -6,7 +6,7 @@ import {
   type ToolPins,
 } from "@human-plus/core";
 import type { ApprovalPolicy } from "./approval.ts";
-import { assertCount } from "./argument.ts";
+import { assertCount, assertType, assertWord, requireFlag } from "./argument.ts";
 import { builtinTools } from "./builtin-tools.ts";
 import { closedError, createCallGate } from "./call-gate.ts";
 import { describeTool } from "./description.ts";
@@ -66,8 +66,7 @@ type Listing = Pick<SurfaceTools, "surfaceId" | "offered" | "names" | "pins">;
 /** @throws HumanPlusError what `HumanPlus.tools` throws, `invalid_argument` for an option, `catalogue_refused` for names that collide */
 export async function openSurfaceTools(options: SurfaceToolsOptions): Promise<SurfaceTools> {
   const { humanPlus, owner, attachmentId, timeoutMs = 30_000 } = options;
-  assertCount("timeoutMs", timeoutMs);
-  assertCount("maxDescriptionCharacters", options.maxDescriptionCharacters);
+  assertOptions(options);
   const gate = createCallGate();
   let isStale = false;
   const unsubscribe = humanPlus.on("catalogueChanged", (event) => {
@@ -140,8 +139,11 @@ export async function openSurfaceTools(options: SurfaceToolsOptions): Promise<Su
       description: describeTool(definition, { source, maxCharacters: maxDescriptionCharacters, isOpen }),
       parameters: schema,
       effect,
-      isExclusive: (typeof exclusive === "function" ? exclusive(address) : exclusive) ?? effect.kind !== "none",
-      needsApproval: approval?.(address) === true,
+      isExclusive:
+        typeof exclusive === "function"
+          ? requireFlag("exclusive(...)", exclusive(address))
+          : (exclusive ?? effect.kind !== "none"),
+      needsApproval: approval !== undefined && requireFlag("approval(...)", approval(address)),
       run: surfaceCall(call),
     };
   };
@@ -204,4 +206,13 @@ export async function openSurfaceTools(options: SurfaceToolsOptions): Promise<Su
       await gate.close();
     },
   };
+}
+
+function assertOptions(options: SurfaceToolsOptions): void {
+  assertCount("timeoutMs", options.timeoutMs);
+  assertCount("maxDescriptionCharacters", options.maxDescriptionCharacters);
+  for (const name of ["approval", "effect", "naming"] as const) assertType(name, options[name], "function");
+  for (const name of ["announce", "changes", "yieldToPerson"] as const) assertType(name, options[name], "boolean");
+  assertType("exclusive", options.exclusive, "boolean", "function");
+  assertWord("redefined", options.redefined, "refuse", "call");
 }

@@ -1,6 +1,6 @@
 import type { HumanPlusError, OperationOptions, ToolPins } from "@human-plus/core";
 import { type ApprovalQuestion, approvalRequest } from "./approval.ts";
-import { assertCount } from "./argument.ts";
+import { assertCount, assertType } from "./argument.ts";
 import { isManaged } from "./effect.ts";
 import type { ToolDefinition, ToolRegistry } from "./host.ts";
 import type { OfferedTool } from "./offered-tool.ts";
@@ -49,6 +49,8 @@ export interface SurfaceToolset extends AsyncDisposable {
  */
 export async function createSurfaceToolset(options: SurfaceToolsetOptions): Promise<SurfaceToolset> {
   assertCount("maxResultBytes", options.maxResultBytes);
+  assertType("question", options.question, "function");
+  assertType("content", options.content, "boolean");
   const surfaceTools = await openSurfaceTools(options);
   const convert = () => Object.freeze(surfaceTools.offered.map((tool) => toHostTool(tool, options)));
   let tools = convert();

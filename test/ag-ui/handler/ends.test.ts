@@ -125,7 +125,32 @@ describe("a client that goes away", () => {
     await asked;
     abort.abort();
     expect((await answer).status).toBe(504);
+    await new Promise((resolve) => setTimeout(resolve, 20));
     expect(run.said()).toBe(0);
+  });
+
+  test("is seen while the host still thinks about it, over a socket", async () => {
+    let gone: () => void = () => undefined;
+    const isGone = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    let isAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve;
+    });
+    const handler = handlerOf(endless(), {
+      authorize({ signal }) {
+        signal.addEventListener("abort", gone);
+        isAsked();
+        return new Promise(() => undefined);
+      },
+    });
+    await using server = await serve(handler);
+    const outgoing = httpRequest({ port: server.port, host: "127.0.0.1", method: "POST", headers }).end(body);
+    outgoing.on("error", () => undefined);
+    await asked;
+    outgoing.destroy();
+    await isGone;
   });
 
   test("of the real client, when its user stops it", async () => {
@@ -292,16 +317,70 @@ test("a run that loses its relay ends with the code of that, and what became of 
   expect(text).not.toContain(String(relay.port));
 });
 
-test("a quiet stream says that it lives, between frames and never within one", async () => {
-  const handler = createAgUiHandler({
-    authorize: () => ({}),
-    async *run({ signal }) {
-      yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a" };
-      await think(1_000, signal);
-      yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "b" };
-    },
-    pingMs: 20,
+describe("a quiet stream", () => {
+  /** Reads until something is there, and gives what was read. */
+  async function readUntil(
+    reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+    isThere: (text: string) => boolean,
+  ) {
+    let text = "";
+    const decoder = new TextDecoder();
+    while (!isThere(text)) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+    return text;
+  }
+
+  function quiet(options: Partial<AgUiHandlerOptions<object>>) {
+    let goOn: () => void = () => undefined;
+    const isOver = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const handler = createAgUiHandler<object>({
+      authorize: () => ({}),
+      async *run() {
+        yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a" };
+        await isOver;
+        yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "b" };
+      },
+      ...options,
+    });
+    return { handler, goOn };
+  }
+
+  const ask = async (handler: AgUiHandler) =>
+    (await handler(new Request("http://agent.example/", { method: "POST", headers, body }))).body?.getReader();
+
+  test("says that it lives, between frames and never within one", async () => {
+    const { handler, goOn } = quiet({ pingMs: 10 });
+    const reader = await ask(handler);
+    const first = await readUntil(reader, (text) => (text.match(/: ping/g)?.length ?? 0) >= 3);
+    goOn();
+    const text = first + (await readUntil(reader, () => false));
+    expect(text.match(/(^|\n\n): ping(?=\n\n)/g)?.length).toBeGreaterThanOrEqual(3);
+    expect(readSseBody(text).faults).toEqual([]);
+    expect(ends(text)).toEqual([expect.objectContaining({ type: "RUN_FINISHED" })]);
   });
-  const { body: text } = await assertGood({ handler });
-  expect(text.match(/(^|\n\n): ping\n\n/g)?.length).toBeGreaterThanOrEqual(2);
+
+  test("does not pile that up for a reader that is not there", async () => {
+    const { handler, goOn } = quiet({ pingMs: 10 });
+    const reader = await ask(handler);
+    await readUntil(reader, (text) => text.includes('"a"'));
+    await think(150, new AbortController().signal); // as good as fifteen of them
+    goOn();
+    expect((await readUntil(reader, () => false)).match(/: ping/g)?.length ?? 0).toBeLessThan(3);
+  });
+
+  test("is not taken for one that nobody reads", async () => {
+    const { handler, goOn } = quiet({ limits: { stallTimeoutMs: 1_024 } });
+    const reader = await ask(handler);
+    await readUntil(reader, (text) => text.includes('"a"'));
+    await think(1_300, new AbortController().signal); // the reader has all there is, and is busy with it
+    goOn();
+    expect(ends(`${await readUntil(reader, () => false)}`)).toEqual([
+      expect.objectContaining({ type: "RUN_FINISHED" }),
+    ]);
+  });
 });

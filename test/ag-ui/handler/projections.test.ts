@@ -106,6 +106,14 @@ describe("messages from a session", () => {
     );
   });
 
+  test("that lack one of this stream are not sent: clients would drop it", async () => {
+    const projection = createMessagesFromSessionProjection({ getMessages: () => [user] });
+    const { events, clients } = await runWith(projection, () => prism());
+    expect(events.filter(({ type }) => type === "MESSAGES_SNAPSHOT")).toEqual([]);
+    for (const { messages } of clients)
+      expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining(["m1", "m2"]));
+  });
+
   test("come at once to a client that has none, and the latest only", async () => {
     const all = Array.from({ length: 10 }, (_, index) => answer(`m${index}`, "x"));
     const projection = createMessagesFromSessionProjection({ getMessages: () => all, maxMessages: 3 });

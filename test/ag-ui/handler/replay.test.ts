@@ -4,6 +4,7 @@ import { assertGood, type JudgeOptions } from "../judge.ts";
 import { EventStore } from "../parts/event-source.ts";
 import { type SessionEvent, talkAndCall } from "../parts/prism-session.ts";
 import { serveHandler } from "../parts/serve.ts";
+import { readSseBody } from "../parts/sse-frames.ts";
 
 /** A host that keeps the events of one run for each owner. */
 function createHost(limits: object = {}) {
@@ -25,6 +26,14 @@ function createHost(limits: object = {}) {
 }
 
 const headers = { authorization: "alice" };
+
+function request(query: string, more: object = {}) {
+  return new Request(`http://agent.example/${query}`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ threadId: "t", runId: "r", messages: [], ...more }),
+  });
+}
 
 /** Reads a run again through the real clients. */
 async function read(handler: ReturnType<typeof createHost>["handler"], query: string, options: JudgeOptions = {}) {
@@ -118,6 +127,23 @@ describe("a run is read again", () => {
       { type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: "two" },
       { type: "TEXT_MESSAGE_END", messageId: "m1" },
     ]);
+  });
+
+  test("from the cursor of an event that others of its record followed: they come again, so that none is lost", async () => {
+    const { store, handler, alice } = createHost();
+    store.append(alice, ...talkAndCall());
+    const { events } = await read(handler, "?cursor=&follow=false", { versions: ["1.0.0"] });
+    const [first, second, third] = events.filter(({ type }) => String(type).startsWith("TOOL_CALL_")).map(markOf);
+    expect([first, second, third].map((mark) => mark?.eventId)).toEqual(["e10", "e10.1", "e10.2"]);
+    expect(first?.cursor).toBe(second?.cursor);
+    expect(first?.cursor).not.toBe(third?.cursor);
+    // A page that keeps nothing of what it saw.
+    const typesAfter = async (mark: Mark | undefined) => {
+      const response = await handler(request(`?cursor=${mark?.cursor}&follow=false`));
+      return bare(readSseBody(await response.text()).events as Array<{ type: string }>).map(({ type }) => type);
+    };
+    expect((await typesAfter(first)).slice(1, 3)).toEqual(["TOOL_CALL_START", "TOOL_CALL_ARGS"]);
+    expect((await typesAfter(third)).slice(1, 3)).toEqual(["TOOL_CALL_RESULT", "STEP_STARTED"]);
   });
 
   test("and followed while it goes on, to its end", async () => {
@@ -217,12 +243,4 @@ describe("a cursor", () => {
     expect((await handler(request(`?cursor=${"A".repeat(9_000)}`))).status).toBe(413);
     expect((await handler(request("?cursor=", { parentRunId: "none" }))).status).toBe(403);
   });
-
-  function request(query: string, more: object = {}) {
-    return new Request(`http://agent.example/${query}`, {
-      method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify({ threadId: "t", runId: "r", messages: [], ...more }),
-    });
-  }
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { EventEncoder } from "@ag-ui/encoder";
 import { createAgUiHandler, nodeListener } from "@human-plus/adapter-ag-ui/handler";
 import { describe, expect, test } from "vitest";
@@ -191,6 +191,30 @@ describe("a listener of node:http", () => {
     await send("x".repeat(2_000_000), /413 [\s\S]*maxRequestBytes/);
     await send(JSON.stringify(completeInput()), /RUN_FINISHED[\s\S]*\r\n0\r\n\r\n$/);
     socket.destroy();
+  });
+
+  test("takes of a body what is read, and leaves the rest to the network", async () => {
+    let taken = 0;
+    const handle = async (request: Request) => {
+      const reader = request.body?.getReader();
+      await reader?.read();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      taken = socket?.bytesRead ?? Number.NaN;
+      await reader?.cancel();
+      return new Response("enough");
+    };
+    let socket: Socket | undefined;
+    const server = createServer(nodeListener(handle)).listen(0, "127.0.0.1");
+    server.on("connection", (each) => {
+      socket = each;
+    });
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: new Uint8Array(50_000_000) });
+    expect(await response.text()).toBe("enough");
+    expect(taken).toBeLessThan(5_000_000);
+    server.closeAllConnections();
+    server.close();
   });
 
   test.each([

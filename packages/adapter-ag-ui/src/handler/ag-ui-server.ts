@@ -32,7 +32,7 @@ export class AgUiServer<A, P> {
     for (const name of ["authorize", "run"] as const)
       if (typeof options?.[name] !== "function")
         throw invalidArgument(`${name} should be a function, is ${describeValue(options?.[name])}`);
-    const { limits, pingMs = 15_000, input, projection = {}, interrupts, replay, capabilities = {} } = options;
+    const { limits, pingMs = 15_000, projection = {}, interrupts, replay, capabilities = {} } = options;
     this.#options = options;
     this.#projection = projection;
     this.#limits = resolveLimits(limits);
@@ -44,13 +44,7 @@ export class AgUiServer<A, P> {
       );
     if (interrupts?.expiresAfterMs !== undefined)
       requireInteger("interrupts.expiresAfterMs", interrupts.expiresAfterMs, { min: 1, max: 31_536_000_000 });
-    this.capabilities = resolveCapabilities(capabilities, {
-      replay: replay !== undefined,
-      frontendTools: input?.frontendTools !== undefined,
-      project: input?.project !== undefined,
-      interrupts: interrupts !== undefined,
-      projection,
-    });
+    this.capabilities = resolveCapabilities(capabilities, options);
   }
 
   async answer(request: Request): Promise<Response> {

@@ -23,6 +23,12 @@ export function isObjectText(text: string): boolean {
   }
 }
 
+/** A text, or the texts of parts; nothing if it is neither. */
+export function textOf(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : undefined;
+  return content.map((part) => (isObject(part) && part["type"] === "text" ? textOf(part["text"]) : "")).join("");
+}
+
 /** What is wrong with a JSON value, if anything is. Properties and items are counted for each object and list by itself. */
 export function jsonFault(value: unknown, bounds: JsonBounds, depth = 0): JsonFault | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : "value";
@@ -67,6 +73,17 @@ const encoder = new TextEncoder();
 export function byteLength(text: string): number {
   // Every UTF-16 unit is at most three bytes; most texts are plain and short.
   return text.length === 0 ? 0 : encoder.encode(text).length;
+}
+
+/** Chunks as one. */
+export function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }
 
 export function encode(text: string): Uint8Array<ArrayBuffer> {

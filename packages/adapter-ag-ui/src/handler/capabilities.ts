@@ -1,6 +1,5 @@
 import { describeValue, invalidArgument } from "../argument.ts";
-import type { Projection } from "../projection.ts";
-import { isObject, type JsonObjectLike } from "./bounded-json.ts";
+import { isObject } from "./bounded-json.ts";
 
 /** What an agent says of itself, as AG-UI groups it. What is left out is not said. */
 export interface AgentCapabilities {
@@ -17,15 +16,6 @@ export interface AgentCapabilities {
   readonly custom?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a handler can do, by its options. */
-export interface Ability {
-  readonly replay: boolean;
-  readonly frontendTools: boolean;
-  readonly project: boolean;
-  readonly interrupts: boolean;
-  readonly projection: Projection;
-}
-
 const groups: ReadonlySet<string> = new Set([
   "identity",
   "transport",
@@ -40,22 +30,39 @@ const groups: ReadonlySet<string> = new Set([
   "custom",
 ]);
 
+/** The options that make a claim true, any of them. None does so for what no handler of HTTP requests, or none of ours, can do. */
+const needs: ReadonlyArray<readonly [claim: string, ...options: string[]]> = [
+  ["transport.websocket"],
+  ["transport.httpBinary"], // protobuf is for clients that ask for it by name, and its encoder may be missing
+  ["transport.pushNotifications"],
+  ["transport.resumable", "replay"],
+  ["tools.clientProvided", "input.frontendTools"],
+  ["state.snapshots", "projection.stateSnapshot", "projection.open"],
+  ["state.deltas", "projection.stateDelta", "projection.open"],
+  ["reasoning", "projection.reasoning"],
+  ["multimodal.input", "input.project"],
+  ["humanInTheLoop.approveWithEdits"],
+  ["humanInTheLoop", "interrupts"],
+];
+
 /**
  * The declaration, narrowed to what the handler can do.
  *
  * @throws HumanPlusError `invalid_argument` that names what it cannot do
  */
-export function resolveCapabilities(declared: AgentCapabilities, ability: Ability): AgentCapabilities {
+export function resolveCapabilities(declared: AgentCapabilities, options: object): AgentCapabilities {
   assertGroups(declared);
-  for (const [path, reason] of falseClaims(ability))
-    if (claims(declared as JsonObjectLike, path)) throw refused(path, reason);
-  if (!ability.projection.reasoning)
-    for (const [flag, value] of Object.entries(declared.reasoning ?? {}))
-      if (value === true) throw refused(`reasoning.${flag}`, "there is no projection.reasoning");
+  for (const [claim, ...makers] of needs) {
+    const claimed = truePath(valueAt(declared, claim), claim);
+    if (claimed === undefined || makers.some((option) => valueAt(options, option) !== undefined)) continue;
+    throw invalidArgument(
+      `capabilities.${claimed} is not true${makers.length > 0 ? ` without ${makers[0]}` : " here"}`,
+    );
+  }
   const { transport, humanInTheLoop, ...others } = declared;
   return {
     ...others,
-    transport: { ...transport, streaming: true, resumable: ability.replay },
+    transport: { ...transport, streaming: true, resumable: valueAt(options, "replay") !== undefined },
     ...(humanInTheLoop === undefined ? {} : { humanInTheLoop: { ...humanInTheLoop, approveWithEdits: false } }),
   };
 }
@@ -70,38 +77,17 @@ function assertGroups(declared: unknown): void {
   }
 }
 
-/** Everything that these options do not make true. */
-function falseClaims({ replay, frontendTools, project, interrupts, projection }: Ability): Array<[string, string]> {
-  const { stateSnapshot, stateDelta, open } = projection;
-  const claimed: Array<[path: string, isTrue: boolean, reason: string]> = [
-    ["transport.websocket", false, "this is a handler of HTTP requests"],
-    ["transport.httpBinary", false, "protobuf is for clients that ask for it by name, and may be missing"],
-    ["transport.pushNotifications", false, "this is a handler of HTTP requests"],
-    ["transport.resumable", replay, "there is no replay"],
-    ["tools.clientProvided", frontendTools, "there is no input.frontendTools"],
-    ["state.snapshots", stateSnapshot !== undefined || open !== undefined, "there is no projection.stateSnapshot"],
-    ["state.deltas", stateDelta !== undefined || open !== undefined, "there is no projection.stateDelta"],
-    ["multimodal.input", project, "there is no input.project"],
-    ["humanInTheLoop.approveWithEdits", false, "edits are denied"],
-    ["humanInTheLoop.supported", interrupts, "there are no interrupts"],
-    ["humanInTheLoop.interrupts", interrupts, "there are no interrupts"],
-    ["humanInTheLoop.approvals", interrupts, "there are no interrupts"],
-    ["humanInTheLoop.interventions", interrupts, "there are no interrupts"],
-  ];
-  return claimed.filter(([, isTrue]) => !isTrue).map(([path, , reason]) => [path, reason]);
+function valueAt(root: unknown, path: string): unknown {
+  return path.split(".").reduce((value: unknown, key) => (isObject(value) ? value[key] : undefined), root);
 }
 
-/** Whether something is said to be so, there or anywhere below. */
-function claims(declared: JsonObjectLike, path: string): boolean {
-  let value: unknown = declared;
-  for (const key of path.split(".")) value = isObject(value) ? value[key] : undefined;
-  return isTrueAnywhere(value);
-}
-
-function isTrueAnywhere(value: unknown): boolean {
-  return value === true || (isObject(value) && Object.values(value).some(isTrueAnywhere));
-}
-
-function refused(path: string, reason: string): Error {
-  return invalidArgument(`capabilities.${path} is not true: ${reason}`);
+/** Where something is said to be so, there or anywhere below. */
+function truePath(value: unknown, path: string): string | undefined {
+  if (value === true) return path;
+  if (!isObject(value)) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const found = truePath(member, `${path}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

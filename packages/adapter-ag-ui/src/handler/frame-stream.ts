@@ -1,4 +1,5 @@
 import { unref } from "./at-most.ts";
+import { concat } from "./bounded-json.ts";
 import type { FrameCodec } from "./frame-codec.ts";
 
 export interface FrameStreamParts {
@@ -128,7 +129,7 @@ export class FrameStream {
     if (this.#queue.length === 0) this.#clearStall();
     else this.#armStall();
     this.#sentAt = performance.now();
-    if (frames.length > 0) this.#controller?.enqueue(joined(frames, size));
+    if (frames.length > 0) this.#controller?.enqueue(concat(frames));
     if (this.#isEnded && this.#queue.length === 0) {
       this.#over();
       this.#controller?.close();
@@ -167,16 +168,4 @@ export class FrameStream {
     }, delayMs);
     unref(this.#pingTimer);
   }
-}
-
-function joined(frames: readonly Uint8Array<ArrayBuffer>[], size: number): Uint8Array<ArrayBuffer> {
-  const [first] = frames;
-  if (frames.length === 1 && first !== undefined) return first;
-  const chunk = new Uint8Array(size);
-  let at = 0;
-  for (const frame of frames) {
-    chunk.set(frame, at);
-    at += frame.length;
-  }
-  return chunk;
 }

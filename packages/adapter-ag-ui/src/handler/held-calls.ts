@@ -1,5 +1,5 @@
 import type { AgUiEvent, AgUiEventOf } from "../events.ts";
-import { isObject, isObjectText } from "./bounded-json.ts";
+import { isObjectText, textOf } from "./bounded-json.ts";
 import type { ReadEvent } from "./event-fields.ts";
 import { toIdentifier } from "./identifier.ts";
 import type { MessageIds } from "./message-ids.ts";
@@ -144,17 +144,12 @@ export class HeldCalls {
       messageId = toIdentifier(`${id}:result${n > 1 ? n : ""}`);
     ids.claim(messageId, "tool");
     ids.addAnswer(id);
-    write({ ...event, messageId, content: textOf(event["content"]), role: "tool" } as unknown as AgUiEvent);
+    const content = textOf(event["content"]) ?? jsonText(event["content"]);
+    write({ ...event, messageId, content, role: "tool" } as unknown as AgUiEvent);
   }
 }
 
-/** Clients before 1.0.0 take a text only. */
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (Array.isArray(content))
-    return content
-      .map((part: unknown) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
-      .join("");
+function jsonText(content: unknown): string {
   try {
     return JSON.stringify(content) ?? "";
   } catch {

@@ -1,5 +1,5 @@
 import type { Projection } from "../projection.ts";
-import { isObject, isObjectText, type JsonObjectLike, toJson } from "./bounded-json.ts";
+import { isObject, isObjectText, type JsonObjectLike, textOf, toJson } from "./bounded-json.ts";
 import type { LooseEvent } from "./event-fields.ts";
 import { toIdentifier } from "./identifier.ts";
 import type { Limits } from "./limits.ts";
@@ -76,7 +76,7 @@ export class PrismMapper {
         if (event.content.type === "text") return this.#turns.text(event.content.text);
         return event.content.type === "thinking" ? this.#thinking(event, event.content) : [];
       case "message_finished":
-        return event.message.role === "assistant" ? this.#turns.finishMessage(textOf(event.message.content)) : [];
+        return event.message.role === "assistant" ? this.#turns.finishMessage(textOf(event.message.content) ?? "") : [];
       case "tool_execution_started":
         return this.#call(event);
       case "tool_execution_finished": {
@@ -220,11 +220,3 @@ const maxBytesOf = {
   raw: "maxRawEventBytes",
   custom: "maxEventBytes",
 } as const;
-
-/** The text of a message: a text, or the texts of its blocks. */
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
-  const texts = blocks.map((block) => (isObject(block) && block["type"] === "text" ? block["text"] : ""));
-  return texts.filter((text) => typeof text === "string").join("");
-}

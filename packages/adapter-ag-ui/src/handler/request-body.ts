@@ -1,3 +1,4 @@
+import { concat } from "./bounded-json.ts";
 import { AgUiRefusal, badInput, overLimit } from "./refusal.ts";
 
 /** How much of a body that is too large is read and thrown away, so that the client gets to hear of it. */
@@ -51,11 +52,5 @@ async function readAtMost(
   }
   if (signal.aborted) throw new AgUiRefusal(408, "The request took too long");
   if (size > maxBytes) throw overLimit("Request exceeds maxRequestBytes");
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return concat(chunks);
 }

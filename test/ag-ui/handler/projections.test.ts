@@ -205,7 +205,8 @@ describe("composed projections", () => {
     expect(asked.filter((name) => name.length === 1)).toEqual(["a"]);
     expect(events.filter(({ type }) => type === "CUSTOM").map(({ name }) => name)).toEqual(["x.a", "x.b"]);
     expect(events.find(({ type }) => type === "TOOL_CALL_ARGS")?.["delta"]).toBe('{"b":1}');
-    expect(asked).toEqual(expect.arrayContaining(["a saw", "b saw", "close a", "close b"]));
+    // Each hears the other once, and not itself.
+    expect(asked.filter((name) => / saw$|^close/.test(name)).sort()).toEqual(["a saw", "b saw", "close a", "close b"]);
   });
 
   test("keep to their own: what one may not say, and what one throws, ends nothing", async () => {

@@ -132,3 +132,15 @@ describe("a capability", () => {
     });
   });
 });
+
+test.each([["project"], ["frontendTools"]])(
+  "input.%s that is no function is refused when the handler is made",
+  (name) => {
+    expect(() => create({ input: { [name]: ["open_dialog"] } })).toThrow(
+      expect.objectContaining({
+        code: "invalid_argument",
+        message: expect.stringContaining(`input.${name} should be`),
+      }),
+    );
+  },
+);

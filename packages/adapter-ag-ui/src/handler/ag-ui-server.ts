@@ -29,9 +29,12 @@ export class AgUiServer<A, P> {
   #isClosed = false;
 
   constructor(options: AgUiHandlerOptions<A, P>) {
-    for (const name of ["authorize", "run"] as const)
-      if (typeof options?.[name] !== "function")
-        throw invalidArgument(`${name} should be a function, is ${describeValue(options?.[name])}`);
+    const { authorize, run, input } = options ?? {};
+    const { project = run, frontendTools = run } = input ?? {};
+    const callbacks = { authorize, run, "input.project": project, "input.frontendTools": frontendTools };
+    for (const [name, callback] of Object.entries(callbacks))
+      if (typeof callback !== "function")
+        throw invalidArgument(`${name} should be a function, is ${describeValue(callback)}`);
     const { limits, pingMs = 15_000, projection = {}, interrupts, replay, capabilities = {} } = options;
     this.#options = options;
     this.#projection = projection;

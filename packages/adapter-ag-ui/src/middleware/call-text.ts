@@ -33,5 +33,7 @@ export const texts = {
     `The call was not made: this run has used its ${maxIterations} rounds of calls. Nothing was written. Say to the person where you stand; you can go on in the next run.`,
   runFailed: "The call was not made: the run failed before it. Nothing was written.",
   lost: "There is no result of this call here: the run that made it ended before one came. What became of it is not known. Read the surface before you decide what to do.",
+  madeBefore:
+    "This call was made before and was not made again, and its answer is not kept any more. Read the surface to see what it did.",
   personActed: "Note: a person acted on the surface while you worked. Read what you work on before you write.",
 } as const;

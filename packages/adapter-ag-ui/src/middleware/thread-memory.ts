@@ -1,4 +1,5 @@
 import { RecentMap } from "../recent-map.ts";
+import { texts } from "./call-text.ts";
 import type { PendingProposal } from "./proposal-desk.ts";
 
 /** A call of a tool, as a run streams it. */
@@ -11,25 +12,30 @@ export interface CallIdentity {
 const MAX_ANSWERS = 64;
 const MAX_CHARACTERS = 262_144;
 const MAX_PENDING = 32;
+/** Calls that were made are known for longer than their answers are kept. */
+const MAX_MADE = 4_096;
+const MAX_MADE_CHARACTERS = 1_048_576;
 
 /** What is kept of one thread between its runs: answers to calls, so that none is made twice, and proposals that wait. */
 export class ThreadMemory {
   readonly #answers = new Map<string, string>();
+  readonly #made = new Set<string>();
   readonly #running = new Map<string, Promise<string>>();
   /** Proposals that wait for a person, by interrupt. */
   readonly pending: RecentMap<string, PendingProposal> = new RecentMap(MAX_PENDING, (proposal) => this.#drop(proposal));
   /** Proposals whose end is news: those that wait, and those that a run is just settling. */
   readonly #listening = new Set<PendingProposal>();
   #characters = 0;
+  #madeCharacters = 0;
 
   /**
    * Makes a call, unless it was made before: then its answer is the same again. Two deliveries at a time are one call.
    * The same id with another tool or other arguments is another call.
    */
   async once(call: CallIdentity, make: () => Promise<string>): Promise<string> {
-    const key = keyOf(call);
-    const known = this.#answers.get(key);
+    const known = this.answerOf(call);
     if (known !== undefined) return known;
+    const key = keyOf(call);
     const running = this.#running.get(key) ?? make();
     this.#running.set(key, running);
     try {
@@ -41,13 +47,16 @@ export class ThreadMemory {
     }
   }
 
+  /** What can be said of a call that was made: its answer, if that is still kept. */
   answerOf(call: CallIdentity): string | undefined {
-    return this.#answers.get(keyOf(call));
+    const key = keyOf(call);
+    return this.#answers.get(key) ?? (this.#made.has(key) ? texts.madeBefore : undefined);
   }
 
   remember(call: CallIdentity, answer: string): void {
     const key = keyOf(call);
     this.#forget(key);
+    this.#markMade(key);
     if (answer.length > MAX_CHARACTERS) return;
     this.#answers.set(key, answer);
     this.#characters += answer.length;
@@ -84,6 +93,17 @@ export class ThreadMemory {
   #drop(proposal: PendingProposal): void {
     this.#listening.delete(proposal);
     proposal.release();
+  }
+
+  #markMade(key: string): void {
+    if (!this.#made.delete(key)) this.#madeCharacters += key.length;
+    this.#made.add(key);
+    for (const oldest of this.#made) {
+      if (this.#made.size <= MAX_MADE && this.#madeCharacters <= MAX_MADE_CHARACTERS) break;
+      this.#made.delete(oldest);
+      this.#madeCharacters -= oldest.length;
+      this.#forget(oldest);
+    }
   }
 
   #forget(key: string): void {

@@ -67,6 +67,6 @@ export function unansweredCalls(messages: readonly Message[]): HistoricCall[] {
   const answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])));
   return messages
     .flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []))
-    .filter(({ id }) => !answered.has(id))
+    .filter(({ id }) => !answered.has(id) && answered.add(id))
     .map(({ id, function: { name, arguments: args } }) => ({ id, name, args }));
 }

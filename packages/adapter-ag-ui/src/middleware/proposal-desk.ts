@@ -2,6 +2,7 @@ import type { JsonObject } from "@human-plus/core";
 import { type AgUiInterrupt, type AgUiResumeEntry, agUiNames } from "../events.ts";
 import type { ProposalStanding } from "../feed/occurrence.ts";
 import type { CallIdentity } from "./thread-memory.ts";
+import { withTimeout } from "./timeout.ts";
 
 /** How a proposal ended. */
 export type ProposalEnd = Exclude<ProposalStanding, "proposed">;
@@ -135,6 +136,8 @@ export interface SettleOptions {
   readonly threadId: string;
   readonly options: ProposalOptions;
   readonly settleTimeoutMs: number;
+  /** How long `decide` may take. */
+  readonly decideTimeoutMs: number;
   readonly signal: AbortSignal;
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
@@ -144,7 +147,7 @@ export interface SettleOptions {
 export async function settle(
   pending: PendingProposal,
   entry: AgUiResumeEntry | undefined,
-  { threadId, options, settleTimeoutMs, signal, now, onError }: SettleOptions,
+  { threadId, options, settleTimeoutMs, decideTimeoutMs, signal, now, onError }: SettleOptions,
 ): Promise<string> {
   const { proposalId, tool, expiresAt } = pending;
   if (pending.ended !== undefined) return endText(pending.ended);
@@ -154,7 +157,13 @@ export async function settle(
   const { approved, reason } = answer ?? { approved: false, reason: undefined };
   let delivered = true;
   try {
-    const state = await options.decide?.({ proposalId, tool, threadId, approved, reason, signal });
+    const deciding = Promise.resolve(options.decide?.({ proposalId, tool, threadId, approved, reason, signal }));
+    const state = await withTimeout(deciding, {
+      what: "carrying a decision",
+      timeoutMs: decideTimeoutMs,
+      signal,
+      outcome: "unknown",
+    });
     if (isEnd(state)) return endText(pending.ended ?? { state, reason: undefined });
   } catch (error) {
     onError(error);

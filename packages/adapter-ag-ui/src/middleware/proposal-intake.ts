@@ -22,6 +22,8 @@ export interface IntakeOptions {
 }
 
 const MAX_HOLD_MS = 3_600_000;
+/** A year. What a surface says may be too long for any calendar. */
+const MAX_EXPIRY_MS = 31_536_000_000;
 
 /** Puts a proposal on its thread's desk: the call stays unanswered until a person decides, and the news is listened for. */
 export async function takeProposal(
@@ -30,7 +32,7 @@ export async function takeProposal(
 ): Promise<PendingProposal> {
   const { name, now, randomId, proposals } = settings;
   const { id: proposalId, expiresInMs } = receipt;
-  const expiresAt = expiresInMs === undefined ? undefined : now() + expiresInMs;
+  const expiresAt = expiresInMs === undefined ? undefined : now() + Math.min(expiresInMs, MAX_EXPIRY_MS);
   const id = `${interruptPrefix(name)}${randomId()}`;
   const message = messageOf(() => proposals?.message?.({ tool, args, resultText: text }));
   const pending: PendingProposal = {

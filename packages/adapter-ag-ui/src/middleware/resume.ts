@@ -22,7 +22,7 @@ export async function resumeProposals(
   settings: SurfaceSettings,
   { signal, onError }: { signal: AbortSignal; onError: (error: unknown) => void },
 ): Promise<Resumed> {
-  const { proposals: options = {}, settleTimeoutMs, now } = settings;
+  const { proposals: options = {}, settleTimeoutMs, callTimeoutMs: decideTimeoutMs, now } = settings;
   const waiting = [...memory.pending.values()];
   const entries = new Map<string, AgUiResumeEntry>(resume.map((entry) => [entry.interruptId, entry]));
   const [only] = waiting;
@@ -45,7 +45,15 @@ export async function resumeProposals(
   const threadId = input.threadId;
   for (const pending of settled) {
     const entry = entries.get(pending.interrupt.id);
-    const how = await settle(pending, entry, { threadId, options, settleTimeoutMs, signal, now, onError });
+    const how = await settle(pending, entry, {
+      threadId,
+      options,
+      settleTimeoutMs,
+      decideTimeoutMs,
+      signal,
+      now,
+      onError,
+    });
     memory.settled(pending, settledText(pending, how));
   }
   return { input: legacy?.input ?? input, open };

@@ -50,9 +50,11 @@ export interface Repair {
 
 /** Calls of ours that earlier runs left without an answer: providers refuse such a history. */
 export function repairsOf(input: RunAgentInput, name: string, memory: ThreadMemory | undefined): Repair[] {
+  // A page may have a tool whose name looks like ours: its calls are the page's to answer.
+  const theirs = new Set((input.tools ?? []).map((tool) => tool.name));
   return unansweredCalls(input.messages).flatMap((call) => {
     const known = memory?.answerOf(call);
-    if (known === undefined && !call.name.startsWith(`${name}__`)) return [];
+    if (known === undefined && (theirs.has(call.name) || !call.name.startsWith(`${name}__`))) return [];
     return [{ call, content: known ?? texts.lost }];
   });
 }

@@ -22,7 +22,12 @@ export async function connectSurface(
 ): Promise<SurfaceSession | undefined> {
   try {
     const given = surface({ threadId, runId, props, signal });
-    const session = await withTimeout(Promise.resolve(given), setupTimeoutMs, signal);
+    const session = await withTimeout(Promise.resolve(given), {
+      what: "giving a surface",
+      timeoutMs: setupTimeoutMs,
+      signal,
+      outcome: "not_applied",
+    });
     if (session === undefined || isSession(session)) return session;
     throw new TypeError("the function surface gave something that is no session");
   } catch (error) {

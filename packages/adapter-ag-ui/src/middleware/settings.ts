@@ -57,7 +57,7 @@ export interface SurfaceMiddlewareConfig {
   maxToolBytes?: number | undefined;
   /** How long a run waits for the surface before it goes on without, in milliseconds: 1 to 60,000. @default 5_000 */
   setupTimeoutMs?: number | undefined;
-  /** How long one call may take, in milliseconds: 1 to 600,000. @default 30_000 */
+  /** How long one call, or `decide` of a proposal, may take, in milliseconds: 1 to 600,000. @default 30_000 */
   callTimeoutMs?: number | undefined;
   /** Sessions that are kept in mind: 1 to 100,000. @default 256 */
   maxSurfaces?: number | undefined;

@@ -122,11 +122,11 @@ export class SurfaceRun {
   }
 
   /** Says what is known by now, and ends at the same interrupts. The agent is not run: it must not go on without an answer. */
-  #waitAgain({ messages }: RunAgentInput, open: readonly PendingProposal[], memory: ThreadMemory): void {
+  #waitAgain(input: RunAgentInput, open: readonly PendingProposal[], memory: ThreadMemory): void {
     const waiting = new Set(open.map(({ call }) => call.id));
-    const repairs = repairsOf({ messages } as RunAgentInput, this.#options.settings.name, memory);
+    const repairs = repairsOf(input, this.#options.settings.name, memory);
     this.#answerHistory(
-      messages,
+      input.messages,
       repairs.filter(({ call }) => !waiting.has(call.id)),
     );
     const event = { type: "RUN_FINISHED" } as BaseEvent;
@@ -258,6 +258,8 @@ export class SurfaceRun {
         complete: () => resolve(end),
       });
       this.#inner = inner;
+      // What says something at once may be given up before it is known here.
+      if (this.#abort.signal.aborted) inner.unsubscribe();
     });
   }
 }

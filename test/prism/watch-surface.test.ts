@@ -162,8 +162,18 @@ describe("a watch", () => {
         { calls: [call("c3", "canvas_read")] },
       ],
     });
-    using _watching = await watch(agent, { onRefused: (error: unknown) => void refused.push(error) });
+    const unhandled: unknown[] = [];
+    const listen = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", listen);
+    using _watching = await watch(agent, {
+      onRefused(error: unknown) {
+        refused.push(error);
+        throw new Error("the log is full");
+      },
+    });
     await agent.session.run("go");
+    process.off("unhandledRejection", listen);
+    expect(unhandled).toEqual([]);
     expect(refused).toHaveLength(1);
     expect(steered(agent, PERSON, 2)).toEqual([]);
     expect(steered(agent, PERSON, 3)).toHaveLength(1);

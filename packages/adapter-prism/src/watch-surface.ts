@@ -55,7 +55,11 @@ export async function watchSurface(session: AgentSession, options: WatchSurfaceO
     } catch (error) {
       given.delete(news);
       owed.add(news);
-      onRefused?.(error);
+      try {
+        onRefused?.(error);
+      } catch {
+        // Who listens for refusals adds none.
+      }
     }
   };
   const run = followRun(session, {

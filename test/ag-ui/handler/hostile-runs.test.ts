@@ -179,3 +179,30 @@ describe("a reader that takes a part and stops", () => {
     await once(server, "close");
   });
 });
+
+test("a request that is being authorized when the server shuts down is refused: no run begins, and no stream", async () => {
+  let isBegun = false;
+  let isAsked: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    isAsked = resolve;
+  });
+  let allow: (who: object) => void = () => undefined;
+  const run = async function* () {
+    isBegun = true;
+    yield finished;
+  };
+  const handler = handlerOf(run, {
+    authorize() {
+      isAsked();
+      return new Promise((resolve) => {
+        allow = resolve;
+      });
+    },
+  });
+  const answer = handler(ask());
+  await asked;
+  await handler.close();
+  allow({});
+  const { status, headers: sent } = await answer;
+  expect([status, sent.get("retry-after"), isBegun]).toEqual([503, "5", false]);
+});

@@ -167,6 +167,7 @@ export class AgUiServer<A, P> {
     const isCurrent = input.protocolVersion !== undefined;
     const codec = await codecFor(context.request, isCurrent, this.#options.encoder ?? installedEncoder);
     until.signal.throwIfAborted();
+    if (this.#isClosed) throw closed();
     const { threadId, runId, parentRunId, messages, state } = input;
     const stream = new RunStream({
       ...parts,
@@ -193,8 +194,7 @@ export class AgUiServer<A, P> {
       this.#active.delete(stream);
       until.clear();
     });
-    if (this.#isClosed) stream.stop("SHUTDOWN", "The server is shutting down");
-    else stream.start();
+    stream.start();
     return new Response(stream.body, {
       headers: {
         "content-type": codec.contentType,

@@ -118,6 +118,7 @@ describe("the tools of a surface", () => {
     { kind: "none", idempotency: "required" },
     { kind: "external_mutation", idempotency: "none" },
     { kind: "external_mutation", idempotency: "tool_managed" },
+    null,
     { kind: "whatever", idempotency: "optional" },
   ] as never[])(
     "are refused an effect that the host would refuse, or that nothing stands behind: %j",

@@ -18,7 +18,7 @@ const IDEMPOTENCIES: readonly unknown[] = ["none", "optional", "required", "unsu
 export function effectOf(address: ToolAddress, policy: EffectPolicy | undefined): ToolEffectDeclaration {
   const given = policy?.(address);
   if (given === undefined) return defaultEffect;
-  const { kind, idempotency } = given;
+  const { kind, idempotency } = given ?? ({} as Partial<ToolEffectDeclaration>);
   const paired = (kind === "none") === (idempotency === "none");
   if (KINDS.includes(kind) && IDEMPOTENCIES.includes(idempotency) && paired) {
     return Object.freeze({ kind, idempotency });

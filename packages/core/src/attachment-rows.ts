@@ -2,6 +2,7 @@ import type { AttachmentRow, AttachmentState } from "./attachment.ts";
 import type { AttachmentStore } from "./attachment-store.ts";
 import type { Deadline } from "./deadline.ts";
 import { HumanPlusError } from "./error.ts";
+import { MAX_TIMER_MS } from "./exchange/timer.ts";
 import type { ErrorCode } from "./gen/types.ts";
 import { type LinkName, linkIdOf } from "./link-state.ts";
 
@@ -10,9 +11,6 @@ const TERMINAL: Partial<Record<ErrorCode, AttachmentState>> = {
   attachment_unauthorized: "attachment_unauthorized",
   surface_unavailable: "surface_unavailable",
 };
-
-/** Timers of the platform take no more, and fire at once when they are asked for more. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface AttachmentRowsOptions {
   store: AttachmentStore;

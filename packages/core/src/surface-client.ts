@@ -12,19 +12,13 @@ import { limits, methods } from "./gen/constants.ts";
 import { safeParseCallToolRequest } from "./gen/parsers.ts";
 import type { CallMeta, Implementation, JsonObject, Notification } from "./gen/types.ts";
 import type { CallOptions, ChangesSinceOptions, ListToolsOptions } from "./human-plus.ts";
-import {
-  dispatchNotification,
-  dropCatalogue,
-  type LinkName,
-  type LinkState,
-  linkIdOf,
-  rememberProposal,
-} from "./link-state.ts";
-import { type McpReply, McpSession } from "./mcp-session.ts";
+import { dispatchNotification, dropCatalogue, type LinkName, type LinkState, rememberProposal } from "./link-state.ts";
+import { LinkStates } from "./link-states.ts";
+import type { McpReply } from "./mcp-session.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
 import type { SurfaceEventEmitter } from "./surface-events.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
-import type { RelayLink, RelayTransport } from "./transport.ts";
+import type { RelayTransport } from "./transport.ts";
 import { isDeclared, refusalOf } from "./trust-policy.ts";
 import { createTurn, handlesToProtect, type Turn, type TurnOptions, TurnProtection } from "./turn.ts";
 
@@ -47,13 +41,13 @@ interface Limits {
 export class SurfaceClient {
   readonly #options: SurfaceClientOptions;
   readonly #rows: AttachmentRows;
-  readonly #states = new Map<string, LinkState>();
+  readonly #links: LinkStates;
   readonly #unsubscribe: ReadonlyArray<() => void>;
-  #sweepAt = 64;
 
   constructor(options: SurfaceClientOptions) {
     this.#options = options;
     const { transport, store, now, events, guard } = options;
+    this.#links = new LinkStates(options);
     this.#rows = new AttachmentRows({
       store,
       now,
@@ -62,16 +56,16 @@ export class SurfaceClient {
     });
     this.#unsubscribe = [
       transport.onNotification((link, notification) => {
-        const state = this.#states.get(link.id);
+        const state = this.#links.get(link);
         if (state !== undefined) dispatchNotification(state, notification, events, guard);
       }),
       // What was lost may have said that the tools changed.
       transport.onGap((link) => {
-        const state = this.#states.get(link.id);
+        const state = this.#links.get(link);
         if (state !== undefined) dropCatalogue(state);
       }),
       transport.onEnd((link, error) => {
-        const state = this.#states.get(link.id);
+        const state = this.#links.get(link);
         if (state === undefined) return;
         const { attachmentId: id, attachKey } = state;
         // A store that fails is heard of with the next operation, which the relay refuses as well.
@@ -82,7 +76,7 @@ export class SurfaceClient {
 
   async tools(row: AttachmentRow, options: ListToolsOptions & Limits): Promise<readonly ToolDefinition[]> {
     assertTrusted(row);
-    const state = this.#stateOf(row);
+    const state = this.#links.of(row);
     const deadline = createDeadline(options);
     return this.#rows.locked(row, deadline, async (current) => {
       if (options.fresh === true) state.catalogue = undefined;
@@ -95,7 +89,7 @@ export class SurfaceClient {
     assertAdmitted(row, tool);
     if (typeof args !== "object" || args === null || Array.isArray(args))
       throw invalidArgument("args should be an object");
-    const state = this.#stateOf(row);
+    const state = this.#links.of(row);
     state.protection?.assertFree(tool, args);
     const deadline = createDeadline(options);
     return this.#rows.locked(row, deadline, async (current) => {
@@ -134,7 +128,7 @@ export class SurfaceClient {
     use: (report: ChangeReport) => T,
   ): Promise<T> {
     assertTrusted(row);
-    const state = this.#stateOf(row);
+    const state = this.#links.of(row);
     const deadline = createDeadline(limitsOfCall);
     return this.#rows.locked(row, deadline, async (current) =>
       use(await this.#changes(state, current, deadline, since)),
@@ -174,7 +168,7 @@ export class SurfaceClient {
 
   async turn(row: AttachmentRow, options: TurnOptions & Limits): Promise<Turn> {
     const handlesOf = handlesToProtect(options);
-    const state = this.#stateOf(row);
+    const state = this.#links.of(row);
     state.protection = undefined;
     const { signal, timeoutMs } = options;
     return this.#withChanges(row, { signal, timeoutMs }, (report) => {
@@ -191,14 +185,14 @@ export class SurfaceClient {
   announce(row: AttachmentRow, notification: Notification): void {
     assertTrusted(row);
     const { transport, events } = this.#options;
-    const { link } = this.#stateOf(row).session;
+    const { link } = this.#links.of(row).session;
     transport.notify(link, notification, { timeoutMs: limits.exchangeTimeoutMs }).catch((error: HumanPlusError) => {
       events.emit("announceFailed", { attachmentId: row.id, error });
     });
   }
 
   async detach(row: AttachmentRow, { signal, timeoutMs }: Limits): Promise<void> {
-    const { link } = this.#stateOf(row).session;
+    const { link } = this.#links.of(row).session;
     this.forget(row); // first: what is between two requests of a call sends no other one
     await this.#options.transport.detach(link, { signal, timeoutMs });
   }
@@ -210,57 +204,19 @@ export class SurfaceClient {
 
   watch(row: AttachmentRow): () => void {
     assertTrusted(row);
-    return this.#options.transport.hold(this.#stateOf(row).session.link);
+    return this.#options.transport.hold(this.#links.of(row).session.link);
   }
 
   /** Drops what is known of one generation, and lets nothing of it leave any more; gives whether anything was known. */
   forget(row: LinkName): boolean {
-    const id = linkIdOf(row);
-    this.#states.get(id)?.session.end();
-    return this.#states.delete(id);
+    return this.#links.forget(row);
   }
 
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    this.#states.clear();
+    this.#links.clear();
     this.#rows.close();
     await this.#options.transport.close();
-  }
-
-  #stateOf(row: AttachmentRow): LinkState {
-    const id = linkIdOf(row);
-    const known = this.#states.get(id);
-    const { transport, clientInfo, randomId, now } = this.#options;
-    if (known !== undefined) {
-      known.lastUsed = now();
-      return known;
-    }
-    this.#sweep();
-    const link: RelayLink = { id, invitation: row.invitation, client: row.client };
-    const session = new McpSession({ transport, link, clientInfo, requestId: randomId });
-    const state: LinkState = {
-      attachmentId: row.id,
-      attachKey: row.attachKey,
-      source: sourceOf(row, "").source,
-      session,
-      running: new Map(),
-      proposals: new Map(),
-      protection: undefined,
-      catalogue: undefined,
-      toolChanges: 0,
-      lastUsed: now(),
-    };
-    this.#states.set(id, state);
-    return state;
-  }
-
-  /** Forgets attachments that nobody has used for as long as a store keeps them. Runs rarely, so that it costs nothing per call. */
-  #sweep(): void {
-    if (this.#states.size < this.#sweepAt) return;
-    const oldest = this.#options.now() - limits.attachmentTtlMs;
-    for (const [id, { running, lastUsed }] of this.#states)
-      if (running.size === 0 && lastUsed < oldest) this.#states.delete(id);
-    this.#sweepAt = Math.max(64, this.#states.size * 2);
   }
 
   /** The tools as trust admits them, listed when they have to be. Whatever fails here, the call itself was not made. */

@@ -25,8 +25,8 @@ export type NotificationListener = (link: RelayLink, notification: Notification)
 export type GapListener = (link: RelayLink) => void;
 
 /**
- * Takes the news that a relay will not have a link any more: its session is gone (`surface_unavailable`), or its token is
- * no longer accepted (`attachment_unauthorized`). It must not throw and must not wait.
+ * Takes the news that nothing more is received over a link, and why: its session is gone (`surface_unavailable`), say, or
+ * its token is no longer accepted (`attachment_unauthorized`). It must not throw and must not wait.
  */
 export type EndListener = (link: RelayLink, error: HumanPlusError) => void;
 

@@ -15,6 +15,7 @@ import type {
 import { clientLabel, createLabelSuffix } from "./client-label.ts";
 import { createLeg, type Leg } from "./leg.ts";
 import { createPendingExchange, type PendingExchange } from "./pending-exchange.ts";
+import { MAX_TIMER_MS } from "./timer.ts";
 
 export interface ExchangeEngineOptions {
   /** How frames leave. The engine closes it with itself. */
@@ -40,9 +41,6 @@ export interface ExchangeEngineOptions {
 const GRACE_MS = 2_000;
 /** How long the news that nobody waits any more may take. Nobody waits for it either. */
 const CANCEL_MS = 5_000;
-
-/** Refusals after which a link is of no more use. */
-const ENDS: ReadonlySet<string> = new Set(["surface_unavailable", "attachment_unauthorized"]);
 
 interface Channel {
   /** As the caller knows it. */
@@ -98,7 +96,7 @@ export function createExchangeEngine({
       onFailure: (error, terminal) => {
         if (!terminal) return;
         for (const exchange of [...pending.values()]) exchange.refused(error);
-        if (ENDS.has(error.code)) for (const listener of endListeners) unharmed(() => listener(origin, error));
+        for (const listener of endListeners) unharmed(() => listener(origin, error));
       },
     });
     const channel: Channel = { origin, link, leg, pending, unreadable: 0, lastUsed: now() };
@@ -168,7 +166,7 @@ export function createExchangeEngine({
     assertUsable(timeoutMs, signal, what);
     const controller = new AbortController();
     const stop = () => controller.abort();
-    const timer = setTimeout(stop, Math.min(timeoutMs, 2 ** 31 - 1));
+    const timer = setTimeout(stop, Math.min(timeoutMs, MAX_TIMER_MS));
     signal?.addEventListener("abort", stop, { once: true });
     closing.signal.addEventListener("abort", stop, { once: true });
     const interrupted = (error: unknown): HumanPlusError => {

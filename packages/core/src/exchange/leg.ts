@@ -2,7 +2,7 @@ import { HumanPlusError } from "../error.ts";
 import type { ErrorCode } from "../gen/types.ts";
 import type { Delivery, Demand, Receiver, RelayLink, Subscription } from "../transport.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
-import { startIdleTimer } from "./timer.ts";
+import { MAX_TIMER_MS, startIdleTimer } from "./timer.ts";
 
 export interface LegOptions {
   /** With the label that is unique to this leg. */
@@ -48,8 +48,6 @@ const TERMINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "invalid_argument",
   "closed",
 ]);
-
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Waiter {
   resolve: () => void;

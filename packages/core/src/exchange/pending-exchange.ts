@@ -3,7 +3,7 @@ import type { ErrorResponse, Request, Response } from "../gen/types.ts";
 import { issueText } from "../parse/unwrap.ts";
 import type { Delivery, ExchangeOptions, RelayLink, Sender } from "../transport.ts";
 import type { Leg } from "./leg.ts";
-import { setTimerRef } from "./timer.ts";
+import { MAX_TIMER_MS, setTimerRef } from "./timer.ts";
 
 export interface PendingExchangeOptions extends ExchangeOptions {
   /** With the label that is unique to the leg. */
@@ -32,8 +32,6 @@ export interface PendingExchange {
   refused(error: HumanPlusError): void;
   close(): void;
 }
-
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createPendingExchange(options: PendingExchangeOptions): PendingExchange {
   const { link, request, leg, sender, order, graceMs, now, timeoutMs, unreadable, signal, onAbandoned, onDone } =

@@ -1,3 +1,6 @@
+/** Timers of the platform take no more, and fire at once when they are asked for more. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Starts a timer that keeps no process alive, where the platform can tell. In a browser there is nothing to tell. */
 export function startIdleTimer(run: () => void, ms: number): ReturnType<typeof setTimeout> {
   const timer = setTimeout(run, ms);

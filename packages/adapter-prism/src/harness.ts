@@ -1,14 +1,16 @@
-import { HumanPlusError, type JsonObject, type OperationOptions } from "@human-plus/core";
+import { HumanPlusError, type JsonObject } from "@human-plus/core";
 import { assertCount } from "./argument.ts";
 import { utf8Bytes } from "./bounded-text.ts";
 import { readableFailure } from "./call-failure.ts";
 import type { HostJsonObject } from "./host.ts";
+import { type LiveToolset, openLiveToolset } from "./live-toolset.ts";
 import type { OfferedTool } from "./offered-tool.ts";
-import { openSurfaceTools, type SurfaceToolsOptions } from "./surface-tools.ts";
+import type { SurfaceToolsOptions } from "./surface-tools.ts";
 import { PROPOSED } from "./tool-result.ts";
 
 export type { ApprovalPolicy } from "./approval.ts";
 export type { EffectPolicy } from "./effect.ts";
+export type { LiveToolset } from "./live-toolset.ts";
 export type { Naming } from "./names.ts";
 export type { SurfaceToolsOptions } from "./surface-tools.ts";
 export type { ToolAddress } from "./tool-address.ts";
@@ -43,20 +45,7 @@ export interface HarnessTool {
 }
 
 /** A surface's tools for the other family's harness. */
-export interface HarnessToolset extends AsyncDisposable {
-  /** As last listed, by name. A failed refresh leaves the same array. */
-  readonly tools: readonly HarnessTool[];
-  /** The surface's name of each tool, by the host's name. */
-  readonly names: ReadonlyMap<string, string>;
-  /** The surface said that its tools changed, or a call or a refresh found it out. */
-  readonly stale: boolean;
-  /** A definition differs from its pin: every call is refused with this. */
-  readonly disabled: HumanPlusError | undefined;
-  /** Lists the tools again, all or nothing. */
-  refresh(options?: OperationOptions): Promise<void>;
-  /** Ends calls that run, and refuses others with `closed`. */
-  close(): Promise<void>;
-}
+export type HarnessToolset = LiveToolset<HarnessTool>;
 
 /**
  * Lists the tools of an attached surface and gives them the shape of the other family's harness.
@@ -66,30 +55,7 @@ export interface HarnessToolset extends AsyncDisposable {
 export async function createHarnessToolset(options: HarnessToolsetOptions): Promise<HarnessToolset> {
   const { maxResultBytes = 65_536 } = options;
   assertCount("maxResultBytes", maxResultBytes);
-  const surfaceTools = await openSurfaceTools(options);
-  const convert = () => Object.freeze(surfaceTools.offered.map((tool) => toHarnessTool(tool, maxResultBytes)));
-  let tools = convert();
-  const close = () => surfaceTools.close();
-  return {
-    get tools() {
-      return tools;
-    },
-    get names() {
-      return surfaceTools.names;
-    },
-    get stale() {
-      return surfaceTools.isStale;
-    },
-    get disabled() {
-      return surfaceTools.disabled;
-    },
-    async refresh(operation) {
-      await surfaceTools.refresh(operation);
-      tools = convert();
-    },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  return openLiveToolset(options, (tool) => toHarnessTool(tool, maxResultBytes));
 }
 
 function toHarnessTool(tool: OfferedTool, maxResultBytes: number): HarnessTool {

@@ -21,6 +21,7 @@ export type {
   ToolRegistry,
   ToolResult,
 } from "./host.ts";
+export type { LiveToolset } from "./live-toolset.ts";
 export type { Naming } from "./names.ts";
 export {
   type ReconcileSurfaceEffectOptions,

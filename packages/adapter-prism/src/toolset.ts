@@ -1,12 +1,12 @@
-import type { HumanPlusError, OperationOptions, ToolPins } from "@human-plus/core";
 import { type ApprovalQuestion, approvalRequest } from "./approval.ts";
 import { assertCount, assertType } from "./argument.ts";
 import { isManaged } from "./effect.ts";
 import type { ToolDefinition, ToolRegistry } from "./host.ts";
+import { type LiveToolset, openLiveToolset } from "./live-toolset.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { createProgressRelay } from "./progress.ts";
 import { createSurfaceRegistry } from "./registry.ts";
-import { openSurfaceTools, type SurfaceToolsOptions } from "./surface-tools.ts";
+import type { SurfaceToolsOptions } from "./surface-tools.ts";
 import { failedResult, toolResult } from "./tool-result.ts";
 
 export interface SurfaceToolsetOptions extends SurfaceToolsOptions {
@@ -19,27 +19,9 @@ export interface SurfaceToolsetOptions extends SurfaceToolsOptions {
 }
 
 /** A surface's tools for a Prism agent. They fit wherever the host takes a bridge with `tools`, `refresh` and `close`. */
-export interface SurfaceToolset extends AsyncDisposable {
-  /** As last listed, by name. A failed refresh leaves the same array. */
-  readonly tools: readonly ToolDefinition[];
-  /** The surface's name of each tool, by the host's name. Tools of this package are not in it. */
-  readonly names: ReadonlyMap<string, string>;
-  /** Digests of the surface's own definitions, by its names of the tools: pins for `TrustPolicy`. */
-  readonly pins: ToolPins;
-  /** The surface said that its tools changed, or a call or a refresh found it out: `refresh` before the next run. */
-  readonly stale: boolean;
-  /** A definition differs from its pin: every call is refused with this until a refresh finds it as pinned again. */
-  readonly disabled: HumanPlusError | undefined;
-  /**
-   * Lists the tools again, all or nothing.
-   *
-   * @throws HumanPlusError `closed`, and what `createSurfaceToolset` throws
-   */
-  refresh(options?: OperationOptions): Promise<void>;
+export interface SurfaceToolset extends LiveToolset<ToolDefinition> {
   /** A registry for one agent: each run sees the tools as they were at its start. */
   registry(): ToolRegistry;
-  /** Ends calls that run, and refuses others with `closed`. The attachment stays; closing twice does no harm. */
-  close(): Promise<void>;
 }
 
 /**
@@ -51,34 +33,8 @@ export async function createSurfaceToolset(options: SurfaceToolsetOptions): Prom
   assertCount("maxResultBytes", options.maxResultBytes);
   assertType("question", options.question, "function");
   assertType("content", options.content, "boolean");
-  const surfaceTools = await openSurfaceTools(options);
-  const convert = () => Object.freeze(surfaceTools.offered.map((tool) => toHostTool(tool, options)));
-  let tools = convert();
-  const close = () => surfaceTools.close();
-  return {
-    get tools() {
-      return tools;
-    },
-    get names() {
-      return surfaceTools.names;
-    },
-    get pins() {
-      return surfaceTools.pins;
-    },
-    get stale() {
-      return surfaceTools.isStale;
-    },
-    get disabled() {
-      return surfaceTools.disabled;
-    },
-    async refresh(operation) {
-      await surfaceTools.refresh(operation);
-      tools = convert();
-    },
-    registry: () => createSurfaceRegistry(() => tools),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  const toolset = await openLiveToolset(options, (tool) => toHostTool(tool, options));
+  return Object.assign(toolset, { registry: () => createSurfaceRegistry(() => toolset.tools) });
 }
 
 type ResultOptions = Pick<SurfaceToolsetOptions, "question" | "content" | "maxResultBytes">;

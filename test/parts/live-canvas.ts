@@ -2,6 +2,7 @@ import {
   type AttachOptions,
   createHumanPlus,
   type HumanPlus,
+  type HumanPlusOptions,
   type SurfaceSession,
   TrustPolicy,
 } from "@human-plus/core";
@@ -31,7 +32,7 @@ export interface LiveCanvas extends AsyncDisposable {
   /** A person moves a card. */
   personMoves(handle: string, x: number, y: number): void;
   /** A client of its own, closed with the canvas. */
-  createClient(): HumanPlus;
+  createClient(options?: Partial<HumanPlusOptions>): HumanPlus;
   join(options?: Partial<AttachOptions>): Promise<SurfaceSession>;
 }
 
@@ -65,8 +66,8 @@ export async function startLiveCanvas(): Promise<LiveCanvas> {
   const connection = connectSurface(surface, invitation);
   await connection.opened();
   const clients: HumanPlus[] = [];
-  const createClient = () => {
-    const client = createHumanPlus({ transport: createSseTransport({ egress: { unverified: true } }) });
+  const createClient = (options: Partial<HumanPlusOptions> = {}) => {
+    const client = createHumanPlus({ transport: createSseTransport({ egress: { unverified: true } }), ...options });
     clients.push(client);
     return client;
   };

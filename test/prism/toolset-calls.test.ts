@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { startLiveCanvas } from "../parts/live-canvas.ts";
 import { type Answering, startScriptedSurface } from "../parts/scripted-surface.ts";
 import { attachToolset } from "./parts/attached-toolset.ts";
+import { createTroubledStore } from "./parts/troubled-store.ts";
 
 const text = (words: string, more: object = {}) => ({ result: { content: [{ type: "text", text: words }], ...more } });
 const onCall =
@@ -160,8 +161,9 @@ describe("a call that failed", () => {
 
   test("inside the agent's own program says nothing of what broke there", async () => {
     await using canvas = await startLiveCanvas();
-    const { execute, humanPlus } = await attachToolset(canvas);
-    humanPlus.call = () => Promise.reject(new Error("secret-token-0123456789"));
+    const store = createTroubledStore();
+    const { execute } = await attachToolset(canvas, { store });
+    store.trouble(() => Promise.reject(new Error("secret-token-0123456789")));
     const failed = await failure(execute("canvas_read"));
     expect(failed).toMatchObject({ code: "relay_failed", outcome: "unknown" });
     expect(JSON.stringify([failed, failed.message, failed.stack])).not.toContain("secret-token");
@@ -169,7 +171,7 @@ describe("a call that failed", () => {
 });
 
 describe("a call under way", () => {
-  test("settles within 100 ms of an abort, is cancelled on the wire, and tells of no progress afterwards", async () => {
+  test("ends with an abort although no answer ever comes, is cancelled on the wire, and tells of no progress afterwards", async () => {
     await using surface = await startScriptedSurface(onCall(() => undefined));
     const { execute, humanPlus, attachmentId } = await attachToolset(surface);
     await humanPlus.watch("me", attachmentId);
@@ -183,10 +185,8 @@ describe("a call under way", () => {
       surface.send({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress: n } });
     await progress(1);
     await expect.poll(() => steps).toEqual([{ progress: 1 }]);
-    const abortedAt = performance.now();
     run.abort();
     expect(await call).toMatchObject({ code: "aborted", outcome: "unknown" });
-    expect(performance.now() - abortedAt).toBeLessThan(100);
     await surface.arrival("notifications/cancelled");
     await progress(2);
     await surface.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
@@ -194,16 +194,20 @@ describe("a call under way", () => {
     expect(steps).toEqual([{ progress: 1 }]);
   });
 
-  test("settles within 100 ms of an abort even where a part of the program does not", async () => {
+  test("ends with an abort even where a part of the program never ends", async () => {
     await using canvas = await startLiveCanvas();
-    const { execute, humanPlus } = await attachToolset(canvas);
-    humanPlus.call = () => new Promise(() => undefined);
+    const store = createTroubledStore();
+    const { execute } = await attachToolset(canvas, { store });
+    const { promise: hanging, resolve: hangs } = Promise.withResolvers<void>();
+    store.trouble(() => {
+      hangs();
+      return new Promise(() => undefined);
+    });
     const run = new AbortController();
     const call = failure(execute("canvas_read", {}, { signal: run.signal }));
-    const abortedAt = performance.now();
+    await hanging;
     run.abort();
     expect(await call).toMatchObject({ code: "aborted", outcome: "unknown" });
-    expect(performance.now() - abortedAt).toBeLessThan(100);
   });
 
   test("is not made at all under a signal that has aborted", async () => {

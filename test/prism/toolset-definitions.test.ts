@@ -203,21 +203,22 @@ describe("a hostile surface", () => {
     expect(description).toMatch(/y \[shortened\]\n<\/surface-data nonce="\w{16}">$/);
   });
 
-  test("with 300 levels of schema loses that tool, and no other", async () => {
-    let deep: object = {};
-    for (let level = 0; level < 300; level++) deep = { properties: { a: deep } };
+  const nested = (levels: number): object =>
+    Array.from({ length: levels }).reduce<object>((a) => ({ properties: { a } }), {});
+
+  test("with a schema of more levels than a frame may have is listed with no tool at all, and nothing was applied", async () => {
     await using surface = await startScriptedSurface(
-      listing(() => [{ name: "read" }, { name: "deep", inputSchema: deep }]),
+      listing(() => [{ name: "read" }, { name: "deep", inputSchema: nested(300) }]),
     );
-    // 300 levels are more than a frame may have, so the surface sends one that is just within it too.
     const outcome = await attachToolset(surface, { timeoutMs: 1000 }).catch((error: unknown) => error);
     expect(outcome).toMatchObject({ name: "HumanPlusError", outcome: "not_applied" });
-    let within: object = {};
-    for (let level = 0; level < 40; level++) within = { properties: { a: within } };
-    await using milder = await startScriptedSurface(
-      listing(() => [{ name: "read" }, { name: "deep", inputSchema: within }]),
+  });
+
+  test("with a schema of more levels than a definition may have loses that tool, and no other", async () => {
+    await using surface = await startScriptedSurface(
+      listing(() => [{ name: "read" }, { name: "deep", inputSchema: nested(40) }]),
     );
-    const { toolset } = await attachToolset(milder);
+    const { toolset } = await attachToolset(surface);
     expect([...toolset.names.values()]).toEqual(["read"]);
   });
 

@@ -5,13 +5,13 @@ import {
   type ToolExecutionContext,
   type ToolResult,
 } from "@human-plus/adapter-prism";
-import type { AttachOptions, HumanPlus } from "@human-plus/core";
+import type { AttachOptions, HumanPlus, HumanPlusOptions } from "@human-plus/core";
 import { TrustPolicy } from "@human-plus/core";
 
 /** A surface on a relay, as the tests have them. */
 interface Joinable {
   readonly invitation: AttachOptions["invitation"];
-  createClient(): HumanPlus;
+  createClient(options?: Partial<HumanPlusOptions>): HumanPlus;
 }
 
 export interface AttachedToolset {
@@ -22,14 +22,16 @@ export interface AttachedToolset {
   execute(tool: string, args?: object, context?: Partial<ToolExecutionContext>): Promise<ToolResult>;
 }
 
-export type AttachedToolsetOptions = Partial<SurfaceToolsetOptions> & Pick<Partial<AttachOptions>, "trust">;
+export type AttachedToolsetOptions = Partial<SurfaceToolsetOptions> &
+  Pick<Partial<AttachOptions>, "trust"> &
+  Pick<HumanPlusOptions, "store">;
 
 /** Attaches to a surface and lists its tools. */
 export async function attachToolset(
   surface: Joinable,
-  { trust = TrustPolicy.everyTool(), ...options }: AttachedToolsetOptions = {},
+  { trust = TrustPolicy.everyTool(), store, ...options }: AttachedToolsetOptions = {},
 ): Promise<AttachedToolset> {
-  const humanPlus = surface.createClient();
+  const humanPlus = surface.createClient({ store });
   const { id: attachmentId } = await humanPlus.attach({
     owner: "me",
     invitation: surface.invitation,

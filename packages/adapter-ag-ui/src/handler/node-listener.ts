@@ -84,7 +84,7 @@ async function respond(answer: Promise<Response>, outgoing: ServerResponse): Pro
     await body?.cancel();
     return;
   }
-  outgoing.writeHead(status, Object.fromEntries(headers));
+  outgoing.writeHead(status, [...headers].flat()); // a list: there may be several set-cookie
   outgoing.flushHeaders();
   const reader = body?.getReader();
   const onClose = () => void reader?.cancel().catch(() => undefined);

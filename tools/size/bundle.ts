@@ -28,10 +28,10 @@ export function bundleSurface(): Promise<BundleReport> {
   return bundle(`export { connectSurface, createSurface } from "@human-plus/surface";`);
 }
 
-/** What hosts load of the adapter for AG-UI: the whole of `.`, and what serves runs of any kind. */
+/** Whole entries, with everything that they export. */
 const agUiEntries = {
   projector: `export * from "@human-plus/adapter-ag-ui";`,
-  handler: `export { createAgUiHandler, fromPrism, nodeListener } from "@human-plus/adapter-ag-ui/handler";`,
+  handler: `export * from "@human-plus/adapter-ag-ui/handler";`,
 } as const;
 
 export type AgUiEntry = keyof typeof agUiEntries;

@@ -26,16 +26,6 @@ export type {
   PrismToolCall,
   PrismToolResult,
 } from "./handler/prism-events.ts";
-export {
-  type ActivityFromToolProgressOptions,
-  createActivityFromToolProgressProjection,
-} from "./handler/projections/activity-from-tool-progress.ts";
-export { composeProjections } from "./handler/projections/compose-projections.ts";
-export {
-  createMessagesFromSessionProjection,
-  type MessagesFromSessionOptions,
-} from "./handler/projections/messages-from-session.ts";
-export { createStateFromStoreProjection, type StateFromStoreOptions } from "./handler/projections/state-from-store.ts";
 export { AgUiRefusal, type AgUiRefusalOptions } from "./handler/refusal.ts";
 export type { AgentEventItem, AgentEventRequest, AgentEventSource, ReplayOptions } from "./handler/replay.ts";
 export type { ParsedRunInput } from "./handler/run-input.ts";

@@ -1,4 +1,4 @@
-// A live surface as AG-UI events. Web standards only, and no AG-UI package.
+// What happens on a surface, in a session or in a store, as AG-UI events. Web standards only, and no AG-UI package.
 export {
   type AgUiContentPart,
   type AgUiContext,
@@ -29,6 +29,17 @@ export type {
   SurfaceOccurrenceType,
   SurfaceParticipant,
 } from "./feed/occurrence.ts";
+export type { Awaitable, ProjectedActivity, Projection, ProjectionLeg, ProjectionRun } from "./projection.ts";
+export {
+  type ActivityFromToolProgressOptions,
+  createActivityFromToolProgressProjection,
+} from "./projections/activity-from-tool-progress.ts";
+export { composeProjections } from "./projections/compose-projections.ts";
+export {
+  createMessagesFromSessionProjection,
+  type MessagesFromSessionOptions,
+} from "./projections/messages-from-session.ts";
+export { createStateFromStoreProjection, type StateFromStoreOptions } from "./projections/state-from-store.ts";
 export type { ContextDetail } from "./projector/context-entry.ts";
 export type { HandCounts, SurfaceEntry } from "./projector/entry.ts";
 export type { Projected, SurfaceProjection } from "./projector/projection.ts";

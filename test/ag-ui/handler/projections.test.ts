@@ -1,13 +1,15 @@
-import { type AgUiMessage, createSurfaceProjector, observeSession, observeSurface } from "@human-plus/adapter-ag-ui";
 import {
+  type AgUiMessage,
   composeProjections,
   createActivityFromToolProgressProjection,
-  createAgUiHandler,
   createMessagesFromSessionProjection,
   createStateFromStoreProjection,
-  fromPrism,
+  createSurfaceProjector,
+  observeSession,
+  observeSurface,
   type Projection,
-} from "@human-plus/adapter-ag-ui/handler";
+} from "@human-plus/adapter-ag-ui";
+import { createAgUiHandler, fromPrism } from "@human-plus/adapter-ag-ui/handler";
 import { describe, expect, test } from "vitest";
 import { startLiveCanvas } from "../../parts/live-canvas.ts";
 import { assertGood, type JudgeOptions } from "../judge.ts";

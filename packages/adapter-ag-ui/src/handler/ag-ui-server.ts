@@ -25,6 +25,8 @@ export class AgUiServer<A, P> {
   readonly #limits: Limits;
   readonly #projection: Projection;
   readonly #pingMs: number;
+  /** Requests without an answer. */
+  readonly #asked = new Set<Deadline>();
   readonly #active = new Set<RunStream>();
   #isClosed = false;
 
@@ -53,6 +55,7 @@ export class AgUiServer<A, P> {
   async answer(request: Request): Promise<Response> {
     if (this.#isClosed) return closed().toResponse();
     const until = new Deadline(request.signal, this.#limits.requestTimeoutMs);
+    this.#asked.add(until);
     try {
       return await until.race(this.#respond(request, until));
     } catch (error) {
@@ -60,12 +63,15 @@ export class AgUiServer<A, P> {
       if (error instanceof AgUiRefusal) return error.toResponse();
       this.#problem("a request failed", error);
       return new AgUiRefusal(500, "Internal server error").toResponse();
+    } finally {
+      this.#asked.delete(until);
     }
   }
 
   async close({ graceMs = 5_000 }: { readonly graceMs?: number | undefined }): Promise<void> {
     requireInteger("graceMs", graceMs, { min: 0, max: 600_000 });
     this.#isClosed = true;
+    for (const until of this.#asked) until.end(closed());
     const streams = [...this.#active];
     for (const stream of streams) stream.stop("SHUTDOWN", "The server is shutting down");
     await atMost(Promise.all(streams.map(({ done }) => done)), graceMs);
@@ -167,7 +173,6 @@ export class AgUiServer<A, P> {
     const isCurrent = input.protocolVersion !== undefined;
     const codec = await codecFor(context.request, isCurrent, this.#options.encoder ?? installedEncoder);
     until.signal.throwIfAborted();
-    if (this.#isClosed) throw closed();
     const { threadId, runId, parentRunId, messages, state } = input;
     const stream = new RunStream({
       ...parts,

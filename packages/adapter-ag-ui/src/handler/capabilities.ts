@@ -1,5 +1,5 @@
 import { describeValue, invalidArgument } from "../argument.ts";
-import { isObject } from "./bounded-json.ts";
+import { isObject } from "../bounded-json.ts";
 
 /** What an agent says of itself, as AG-UI groups it. What is left out is not said. */
 export interface AgentCapabilities {

@@ -6,14 +6,14 @@ export class Deadline {
   readonly #abort = new AbortController();
   readonly #timer: ReturnType<typeof setTimeout>;
   readonly #client: AbortSignal;
-  readonly #onGone = () => this.#end("gone");
+  readonly #onGone = () => this.#late("gone");
   #onEnd: ((reason: "time" | "gone") => void) | undefined;
   #isRead = false;
   #reject: (error: Error) => void = () => undefined;
 
   constructor(client: AbortSignal, timeoutMs: number) {
     this.#client = client;
-    this.#timer = setTimeout(() => this.#end("time"), timeoutMs);
+    this.#timer = setTimeout(() => this.#late("time"), timeoutMs);
     unref(this.#timer);
     if (client.aborted) this.#onGone();
     else client.addEventListener("abort", this.#onGone, { once: true });
@@ -42,17 +42,18 @@ export class Deadline {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       answer.then(resolve, reject);
-      if (this.signal.aborted) reject(this.#late());
+      if (this.signal.aborted) reject(this.signal.reason);
     });
   }
 
-  #end(reason: "time" | "gone"): void {
-    this.#abort.abort(this.#late());
-    this.#reject(this.#late());
-    this.#onEnd?.(reason);
+  /** Nobody is to wait any longer. */
+  end(error: AgUiRefusal): void {
+    this.#abort.abort(error);
+    this.#reject(error);
   }
 
-  #late(): AgUiRefusal {
-    return new AgUiRefusal(this.#isRead ? 504 : 408, "The request took too long");
+  #late(reason: "time" | "gone"): void {
+    this.end(new AgUiRefusal(this.#isRead ? 504 : 408, "The request took too long"));
+    this.#onEnd?.(reason);
   }
 }

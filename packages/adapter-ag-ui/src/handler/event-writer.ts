@@ -1,5 +1,5 @@
+import { byteLength, prefixLength, truncate } from "../bounded-json.ts";
 import type { AgUiEvent } from "../events.ts";
-import { byteLength, prefixLength, truncate } from "./bounded-json.ts";
 import type { Limits } from "./limits.ts";
 
 export interface WriterParts {

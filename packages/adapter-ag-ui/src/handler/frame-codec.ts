@@ -1,5 +1,5 @@
+import { encode } from "../bounded-json.ts";
 import type { AgUiEvent } from "../events.ts";
-import { encode } from "./bounded-json.ts";
 
 /** How events are written into a body. */
 export interface FrameCodec {

@@ -1,5 +1,5 @@
+import { concat } from "../bounded-json.ts";
 import { unref } from "./at-most.ts";
-import { concat } from "./bounded-json.ts";
 import type { FrameCodec } from "./frame-codec.ts";
 
 export interface FrameStreamParts {

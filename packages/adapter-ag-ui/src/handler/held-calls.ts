@@ -1,7 +1,7 @@
+import { isObjectText, textOf } from "../bounded-json.ts";
 import type { AgUiEvent, AgUiEventOf } from "../events.ts";
-import { isObjectText, textOf } from "./bounded-json.ts";
+import { toIdentifier } from "../identifier.ts";
 import type { ReadEvent } from "./event-fields.ts";
-import { toIdentifier } from "./identifier.ts";
 import type { MessageIds } from "./message-ids.ts";
 
 /** A call from its start to its end. */

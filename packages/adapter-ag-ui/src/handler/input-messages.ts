@@ -1,7 +1,7 @@
 import type { JsonObject } from "@human-plus/core";
+import { byteLength, isObject, type JsonObjectLike } from "../bounded-json.ts";
 import type { AgUiContentPart, AgUiMessage, AgUiToolCall } from "../events.ts";
-import { byteLength, isObject, type JsonObjectLike } from "./bounded-json.ts";
-import { isIdentifier } from "./identifier.ts";
+import { isIdentifier } from "../identifier.ts";
 import type { Limits } from "./limits.ts";
 import { badInput, overLimit } from "./refusal.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@human-plus/core";
+import { isObject, toJson, truncate } from "../bounded-json.ts";
 import type { AgUiInterrupt } from "../events.ts";
-import { isObject, toJson, truncate } from "./bounded-json.ts";
 import type { Limits } from "./limits.ts";
 
 const MAX_ID = 160;

@@ -1,14 +1,6 @@
-import { isObject, type JsonObjectLike } from "./bounded-json.ts";
-import type {
-  PrismContent,
-  PrismError,
-  PrismEvent,
-  PrismInterruption,
-  PrismMessage,
-  PrismPendingDecision,
-  PrismToolCall,
-  PrismToolResult,
-} from "./prism-events.ts";
+import { isObject } from "../bounded-json.ts";
+import { any, type Members, or, type Reader, readMembers, shape, text } from "./members.ts";
+import type { PrismEvent, PrismEventType } from "./prism-events.ts";
 
 /** Marks what was read already: nothing that came as JSON has it. */
 const read = Symbol("read");
@@ -16,133 +8,92 @@ const read = Symbol("read");
 /** Reads an event of a session. One that is malformed, or of a type that means nothing here, is `other`; one that was read stays. */
 export function parsePrismEvent(value: unknown): PrismEvent {
   if (isObject(value) && read in value) return value as unknown as PrismEvent;
-  const source: JsonObjectLike = isObject(value) ? value : {};
-  const envelope = { source, sessionId: text(source["sessionId"]), runId: text(source["runId"]) };
-  return { [read]: true, ...envelope, ...(readBody(source) ?? { type: "other" }) } as unknown as PrismEvent;
-}
-
-type Body<E = PrismEvent> = E extends PrismEvent ? Omit<E, "source" | "sessionId" | "runId"> : never;
-
-function readBody(source: JsonObjectLike): Body | undefined {
-  const { type } = source;
-  switch (type) {
-    case "agent_started":
-    case "agent_finished":
-    case "run_limit_exceeded":
-    case "event_subscriber_overflow":
-      return { type };
-    case "agent_suspended":
-    case "agent_denied":
-      return versioned(source, (version) => ({
-        type,
-        version,
-        interruption: readInterruption(source["interruption"]),
-      }));
-    case "agent_resumed":
-      return versioned(source, (version) => ({ type, version }));
-    case "turn_started":
-    case "turn_finished":
-      return typeof source["turn"] === "number" ? { type, turn: source["turn"] } : undefined;
-    case "message_started":
-    case "message_finished": {
-      const message = readMessage(source["message"]);
-      return message && { type, message };
-    }
-    case "message_delta":
-      return { type, content: readContent(source["content"]) };
-    case "tool_execution_started":
-    case "tool_execution_error": {
-      const call = readCall(source["call"]);
-      return call && { type, call };
-    }
-    case "tool_execution_progress": {
-      const { toolCallId, name, progress, metadata } = source;
-      if (typeof toolCallId !== "string" || typeof name !== "string") return undefined;
-      return { type, toolCallId, name, progress, metadata };
-    }
-    case "tool_execution_finished": {
-      const result = readResult(source["result"]);
-      return result && { type, result };
-    }
-    case "tool_execution_blocked": {
-      const { toolCallId, name } = source;
-      return typeof toolCallId === "string" ? { type, toolCallId, name: text(name) ?? "tool" } : undefined;
-    }
-    case "error":
-      return { type, error: readError(source["error"]) };
-    default:
-      return undefined;
-  }
-}
-
-function versioned(source: JsonObjectLike, make: (version: number) => Body): Body | undefined {
-  const { version } = source;
-  return Number.isSafeInteger(version) ? make(version as number) : undefined;
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-function readMessage(value: unknown): PrismMessage | undefined {
-  if (!isObject(value) || typeof value["role"] !== "string") return undefined;
-  return { id: text(value["id"]), role: value["role"], content: value["content"] };
-}
-
-function readContent(value: unknown): PrismContent {
-  if (!isObject(value)) return { type: "other" };
-  if (value["type"] === "text" && typeof value["text"] === "string") return { type: "text", text: value["text"] };
-  if (value["type"] !== "thinking") return { type: "other" };
+  const source = isObject(value) ? value : {};
+  const type = String(source["type"]);
+  const body = Object.hasOwn(bodies, type) ? readMembers(source, bodies[type as KnownType], undefined) : type;
+  const known = typeof body === "string" ? { type: "other" } : { type, ...body };
+  const { sessionId, runId } = source;
   return {
-    type: "thinking",
-    text: text(value["text"] ?? value["thinking"]) ?? "",
-    signature: text(value["signature"]),
-  };
+    [read]: true,
+    source,
+    sessionId: text(sessionId, undefined),
+    runId: text(runId, undefined),
+    ...known,
+  } as unknown as PrismEvent;
 }
 
-function readCall(value: unknown): PrismToolCall | undefined {
-  if (!isObject(value) || typeof value["id"] !== "string" || typeof value["name"] !== "string") return undefined;
-  return { id: value["id"], name: value["name"], arguments: value["arguments"] };
-}
+type KnownType = Exclude<PrismEventType, "other">;
 
-function readResult(value: unknown): PrismToolResult | undefined {
-  if (!isObject(value) || typeof value["toolCallId"] !== "string") return undefined;
-  const { toolCallId, name, value: result, content, error } = value;
-  return {
-    toolCallId,
-    name: text(name),
-    value: result,
-    content,
-    ...(error === undefined ? {} : { error: readError(error) }),
-  };
-}
+const version: Reader = (value) => (Number.isSafeInteger(value) ? value : undefined);
+const turn: Reader = (value) => (typeof value === "number" ? value : undefined);
+const object: Reader = (value) => (isObject(value) ? value : undefined);
+const message = { message: shape({ "id?": text, role: text, "content?": any }) };
+const call = { call: shape({ id: text, name: text, "arguments?": any }) };
+const error = or(shape({ "message?": text, "code?": text }), {});
 
-function readError(value: unknown): PrismError {
-  return isObject(value) ? { message: text(value["message"]), code: text(value["code"]) } : {};
-}
+const decision = shape({
+  approvalId: text,
+  kind: or(text, "tool_approval"),
+  "toolCallId?": text,
+  "scope?": shape({ "toolName?": text }),
+  "reason?": text,
+  "elicitationSchema?": object,
+});
 
-function readInterruption(value: unknown): PrismInterruption {
-  const source: JsonObjectLike = isObject(value) ? value : {};
-  const pending = source["pendingDecisions"];
-  return {
-    kind: text(source["kind"]) ?? "tool_approval",
-    reason: text(source["reason"]) ?? "",
-    toolCallId: text(source["toolCallId"]),
-    toolName: text(source["toolName"]),
-    pendingDecisions: Array.isArray(pending) ? pending.flatMap((decision) => readDecision(decision) ?? []) : [],
-  };
-}
+/** One call that waits says by its scope which tool it is of. */
+const decisions: Reader = (value) =>
+  Array.isArray(value)
+    ? value.flatMap((item) => {
+        const { scope, ...waiting } = (decision(item, undefined) ?? {}) as { scope?: object; approvalId?: string };
+        return waiting.approvalId === undefined ? [] : [{ ...waiting, ...scope }];
+      })
+    : [];
 
-function readDecision(value: unknown): PrismPendingDecision | undefined {
-  if (!isObject(value) || typeof value["approvalId"] !== "string") return undefined;
-  const scope = isObject(value["scope"]) ? value["scope"] : {};
-  const schema = value["elicitationSchema"];
-  return {
-    approvalId: value["approvalId"],
-    kind: text(value["kind"]) ?? "tool_approval",
-    toolCallId: text(value["toolCallId"]),
-    toolName: text(scope["toolName"]),
-    reason: text(value["reason"]),
-    ...(isObject(schema) ? { elicitationSchema: schema } : {}),
-  };
-}
+const interruption = {
+  kind: or(text, "tool_approval"),
+  reason: or(text, ""),
+  "toolCallId?": text,
+  "toolName?": text,
+  pendingDecisions: decisions,
+};
+const suspended = {
+  version,
+  interruption: or(shape(interruption), { kind: "tool_approval", reason: "", pendingDecisions: [] }),
+};
+
+const content: Reader = (value) => {
+  const block = isObject(value) ? value : {};
+  const { type, signature } = block;
+  const words = text(block["text"] ?? block["thinking"], undefined);
+  if (type === "text" && words !== undefined) return { type, text: words };
+  return type === "thinking" ? { type, text: words ?? "", signature: text(signature, undefined) } : { type: "other" };
+};
+
+const bodies = {
+  agent_started: {},
+  agent_finished: {},
+  run_limit_exceeded: {},
+  event_subscriber_overflow: {},
+  agent_suspended: suspended,
+  agent_denied: suspended,
+  agent_resumed: { version },
+  turn_started: { turn },
+  turn_finished: { turn },
+  message_started: message,
+  message_finished: message,
+  message_delta: { content },
+  tool_execution_started: call,
+  tool_execution_error: call,
+  tool_execution_progress: { toolCallId: text, name: text, "progress?": any, "metadata?": any },
+  tool_execution_finished: {
+    result: shape({
+      toolCallId: text,
+      "name?": text,
+      "value?": any,
+      "content?": any,
+      "error?": (value) => (value === undefined ? undefined : error(value, undefined)),
+    }),
+  },
+  tool_execution_blocked: { toolCallId: text, name: or(text, "tool") },
+  error: { error },
+} as const satisfies Readonly<Record<KnownType, Members>>;

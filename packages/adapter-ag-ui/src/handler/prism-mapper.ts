@@ -1,7 +1,7 @@
+import { isObject, isObjectText, type JsonObjectLike, textOf, toJson } from "../bounded-json.ts";
+import { toIdentifier } from "../identifier.ts";
 import type { Projection } from "../projection.ts";
-import { isObject, isObjectText, type JsonObjectLike, textOf, toJson } from "./bounded-json.ts";
 import type { LooseEvent } from "./event-fields.ts";
-import { toIdentifier } from "./identifier.ts";
 import type { Limits } from "./limits.ts";
 import type { PrismEvent, PrismEventOf } from "./prism-events.ts";
 import { codeOf } from "./refusal.ts";

@@ -1,5 +1,5 @@
-import { encode } from "./bounded-json.ts";
-import { isIdentifier } from "./identifier.ts";
+import { encode } from "../bounded-json.ts";
+import { isIdentifier } from "../identifier.ts";
 import type { TurnPosition } from "./turn-mapper.ts";
 
 /** Where a reader is: a cursor of the source, which the source signs, and what a mapper has to know to go on. */

@@ -1,5 +1,5 @@
+import { byteLength, isObject } from "../bounded-json.ts";
 import type { Awaitable } from "../projection.ts";
-import { byteLength, isObject } from "./bounded-json.ts";
 import type { Limits } from "./limits.ts";
 import { AgUiRefusal, badInput, codeOf, forbidden, overLimit } from "./refusal.ts";
 import { CURSOR_OVERHEAD, formatCursor, parseCursor, type ReplayCursor } from "./replay-cursor.ts";

@@ -1,4 +1,4 @@
-import { concat } from "./bounded-json.ts";
+import { concat } from "../bounded-json.ts";
 import { AgUiRefusal, badInput, overLimit } from "./refusal.ts";
 
 /** How much of a body that is too large is read and thrown away, so that the client gets to hear of it. */

@@ -1,5 +1,5 @@
+import { isObject, jsonFault } from "../bounded-json.ts";
 import type { AgUiResumeEntry } from "../events.ts";
-import { isObject, jsonFault } from "./bounded-json.ts";
 import type { Limits } from "./limits.ts";
 import { AgUiRefusal, badInput, codeOf, forbidden, overLimit } from "./refusal.ts";
 import { type ParsedRunInput, readResumeEntry } from "./run-input.ts";

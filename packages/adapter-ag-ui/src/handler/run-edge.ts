@@ -1,5 +1,5 @@
+import { isObject, type JsonObjectLike, toJson, truncate } from "../bounded-json.ts";
 import { type AgUiEvent, type AgUiInterrupt, type AgUiMessage, agUiProtocolVersion } from "../events.ts";
-import { isObject, type JsonObjectLike, toJson, truncate } from "./bounded-json.ts";
 import { ChunkExpander } from "./chunk-expander.ts";
 import { type ReadEvent, readEvent } from "./event-fields.ts";
 import { EventWriter } from "./event-writer.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@human-plus/core";
+import { byteLength, isObject, type JsonObjectLike, jsonFault } from "../bounded-json.ts";
 import type { AgUiContext, AgUiResumeEntry, AgUiRunInput, AgUiTool } from "../events.ts";
-import { byteLength, isObject, type JsonObjectLike, jsonFault } from "./bounded-json.ts";
 import { MessageReader, malformed, requireIdentifier } from "./input-messages.ts";
 import type { Limits } from "./limits.ts";
 import { badInput, overLimit } from "./refusal.ts";

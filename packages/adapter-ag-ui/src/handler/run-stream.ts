@@ -1,8 +1,8 @@
 import { HumanPlusError } from "@human-plus/core";
+import { isObject } from "../bounded-json.ts";
 import type { AgUiEvent, AgUiInterrupt } from "../events.ts";
 import type { Projection } from "../projection.ts";
 import { nextTurn, STEPS_PER_TURN } from "./at-most.ts";
-import { isObject } from "./bounded-json.ts";
 import { drain, leave } from "./drain.ts";
 import type { LooseEvent } from "./event-fields.ts";
 import type { FrameCodec } from "./frame-codec.ts";

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@human-plus/core";
+import { byteLength } from "../bounded-json.ts";
 import type { AgUiEvent, AgUiJson } from "../events.ts";
-import { byteLength } from "./bounded-json.ts";
+import { applyPatch, readPatch } from "../json-patch.ts";
 import type { ReadEvent } from "./event-fields.ts";
-import { applyPatch, readPatch } from "./json-patch.ts";
 import type { Limits } from "./limits.ts";
 import type { MessageIds } from "./message-ids.ts";
 

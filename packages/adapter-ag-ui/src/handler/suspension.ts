@@ -1,7 +1,7 @@
 import type { JsonObject } from "@human-plus/core";
+import { byteLength, truncate } from "../bounded-json.ts";
 import type { AgUiInterrupt } from "../events.ts";
 import type { Projection } from "../projection.ts";
-import { byteLength, truncate } from "./bounded-json.ts";
 import { readInterrupts } from "./interrupt-list.ts";
 import type { Limits } from "./limits.ts";
 import type { PrismEventOf, PrismPendingDecision } from "./prism-events.ts";

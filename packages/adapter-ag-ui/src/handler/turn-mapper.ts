@@ -1,5 +1,5 @@
+import { toIdentifier } from "../identifier.ts";
 import type { LooseEvent } from "./event-fields.ts";
-import { toIdentifier } from "./identifier.ts";
 
 /** Where a mapper is in its run. Small, so that it fits into a cursor. */
 export interface TurnPosition {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@human-plus/core";
+import { byteLength, isObject, type JsonObjectLike } from "../bounded-json.ts";
 import type { AgUiResumeEntry } from "../events.ts";
-import { byteLength, isObject, type JsonObjectLike } from "./bounded-json.ts";
 import { badInput } from "./refusal.ts";
 import type { RunDecision, RunVerdict } from "./run-lifecycle.ts";
 

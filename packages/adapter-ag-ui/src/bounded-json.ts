@@ -1,5 +1,5 @@
-import type { AgUiJson } from "../events.ts";
-import type { Limits } from "./limits.ts";
+import type { AgUiJson } from "./events.ts";
+import type { Limits } from "./handler/limits.ts";
 
 export type JsonObjectLike = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
-import { invalidArgument, requireInteger } from "../../argument.ts";
-import type { AgUiEvent, AgUiMessage } from "../../events.ts";
-import type { Awaitable, Projection, ProjectionLeg, ProjectionRun } from "../../projection.ts";
+import { invalidArgument, requireInteger } from "../argument.ts";
+import type { AgUiEvent, AgUiMessage } from "../events.ts";
+import type { Awaitable, Projection, ProjectionLeg, ProjectionRun } from "../projection.ts";
 
 export interface MessagesFromSessionOptions {
   /** The messages of the thread, the latest last, as they may be shown. */

@@ -1,9 +1,8 @@
-import { invalidArgument, requireInteger } from "../../argument.ts";
-import type { AgUiEvent, AgUiJson } from "../../events.ts";
-import type { Projection, ProjectionLeg, ProjectionRun } from "../../projection.ts";
+import { invalidArgument, requireInteger } from "../argument.ts";
 import { isObject, toJson } from "../bounded-json.ts";
+import type { AgUiEvent, AgUiJson } from "../events.ts";
 import { diffJson } from "../json-patch.ts";
-import { limitBounds } from "../limits.ts";
+import type { Projection, ProjectionLeg, ProjectionRun } from "../projection.ts";
 
 export interface StateFromStoreOptions {
   /** What shared state is now, as it may be shown: an object of JSON. It takes the place of what the client had before the run. */
@@ -28,8 +27,8 @@ export function createStateFromStoreProjection({
   ...options
 }: StateFromStoreOptions): Projection {
   if (typeof options.get !== "function") throw invalidArgument("get should be a function");
-  requireInteger("maxStateBytes", maxStateBytes, { min: 16, max: limitBounds.maxStateBytes.max });
-  requireInteger("maxPatchOperations", maxPatchOperations, limitBounds.maxPatchOperations);
+  requireInteger("maxStateBytes", maxStateBytes, { min: 16, max: 1_048_576 });
+  requireInteger("maxPatchOperations", maxPatchOperations, { min: 1, max: 4_096 });
   return { open: (run) => new StoreState(run, options, maxStateBytes, maxPatchOperations) };
 }
 

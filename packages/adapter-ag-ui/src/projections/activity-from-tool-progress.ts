@@ -1,8 +1,8 @@
 import type { JsonObject } from "@human-plus/core";
-import { requireMatch } from "../../argument.ts";
-import type { ProjectedActivity, Projection } from "../../projection.ts";
+import { requireMatch } from "../argument.ts";
 import { toJson } from "../bounded-json.ts";
 import { toIdentifier } from "../identifier.ts";
+import type { ProjectedActivity, Projection } from "../projection.ts";
 
 export interface ActivityFromToolProgressOptions {
   /** @default "humanplus.tool-progress" */

@@ -1,5 +1,5 @@
-import type { AgUiEvent } from "../../events.ts";
-import type { Projection, ProjectionLeg, ProjectionRun } from "../../projection.ts";
+import type { AgUiEvent } from "../events.ts";
+import type { Projection, ProjectionLeg, ProjectionRun } from "../projection.ts";
 
 /**
  * One projection of several. Of a callback that more than one of them has, the first counts, whatever it gives; but each of

@@ -1,5 +1,5 @@
-import type { AgUiJson, AgUiPatchOperation } from "../events.ts";
 import { isObject, type JsonBounds, toJson } from "./bounded-json.ts";
+import type { AgUiJson, AgUiPatchOperation } from "./events.ts";
 
 const MAX_POINTER_BYTES = 4_096;
 const MAX_PATCH_BYTES = 1_048_576;
@@ -47,111 +47,96 @@ function isPointer(value: unknown): value is string {
 
 /** The document after a patch, or `undefined` if the patch does not apply: clients keep the old one then, and warn. */
 export function applyPatch(document: AgUiJson, patch: readonly AgUiPatchOperation[]): AgUiJson | undefined {
-  const root: { value: AgUiJson | undefined } = { value: structuredClone(document) };
-  for (const operation of patch) if (!applyOperation(root, operation)) return undefined;
-  return root.value;
+  const root: Root = { "": structuredClone(document) };
+  return patch.every((operation) => applyOperation(root, operation)) ? root[""] : undefined;
 }
 
-type Root = { value: AgUiJson | undefined };
+/** Holds the document where a pointer looks for it: the keys of each pointer begin with an empty one. */
+type Root = { "": AgUiJson };
 
 function applyOperation(root: Root, operation: AgUiPatchOperation): boolean {
   const { op, path } = operation;
   switch (op) {
     case "add":
-      return add(root, path, structuredClone(operation.value));
-    case "replace":
-      return get(root, path) !== undefined && put(root, path, structuredClone(operation.value));
+      return add(root, path, operation.value);
+    case "replace": {
+      const place = locate(root, path);
+      if (place?.value === undefined) return false;
+      place.container[place.key] = structuredClone(operation.value);
+      return true;
+    }
     case "test":
-      return isSame(get(root, path), operation.value);
+      return isSame(locate(root, path)?.value, operation.value);
     case "remove":
       return remove(root, path) !== undefined;
-    case "move": {
-      if (path.startsWith(`${operation.from}/`)) return false;
-      const moved = remove(root, operation.from);
-      return moved !== undefined && add(root, path, moved);
-    }
-    case "copy": {
-      const copied = get(root, operation.from);
-      return copied !== undefined && add(root, path, structuredClone(copied));
-    }
+    case "move":
+      return !path.startsWith(`${operation.from}/`) && add(root, path, remove(root, operation.from));
+    case "copy":
+      return add(root, path, locate(root, operation.from)?.value);
     default:
       return operation satisfies never;
   }
 }
 
-type Container = AgUiJson[] | Record<string, AgUiJson>;
+type Members = Record<string, AgUiJson>;
 
-/** What holds the value that a pointer means, and its key there. */
-function locate(root: Root, path: string): { container: Container; key: string } | undefined {
-  const keys = path
-    .split("/")
-    .slice(1)
-    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-  const last = keys.pop();
-  let value = root.value;
-  for (const key of keys) value = memberOf(value, key);
-  if (last === undefined || typeof value !== "object" || value === null) return undefined;
-  return { container: value as Container, key: last };
+interface Place {
+  /** What holds the value, a list too. */
+  readonly container: Members;
+  readonly key: string;
+  readonly value: AgUiJson | undefined;
 }
+
+/** Where a pointer leads, if there is something to hold a value. */
+function locate(root: Root, path: string): Place | undefined {
+  const keys = path.split("/").map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const key = keys.pop() as string;
+  const container = keys.reduce<AgUiJson | undefined>(memberOf, root);
+  if (typeof container !== "object" || container === null) return undefined;
+  return { container: container as Members, key, value: memberOf(container, key) };
+}
+
+const isIndex = (key: string) => /^(?:0|[1-9]\d*)$/.test(key);
 
 function memberOf(value: unknown, key: string): AgUiJson | undefined {
-  if (Array.isArray(value)) return /^(?:0|[1-9]\d*)$/.test(key) ? (value as AgUiJson[])[Number(key)] : undefined;
-  return isObject(value) && Object.hasOwn(value, key) ? (value[key] as AgUiJson) : undefined;
+  const holds = Array.isArray(value) ? isIndex(key) : isObject(value);
+  return holds && Object.hasOwn(value as Members, key) ? (value as Members)[key] : undefined;
 }
 
-function get(root: Root, path: string): AgUiJson | undefined {
-  if (path === "") return root.value;
+function add(root: Root, path: string, value: AgUiJson | undefined): boolean {
   const place = locate(root, path);
-  return place === undefined ? undefined : memberOf(place.container, place.key);
-}
-
-function put(root: Root, path: string, value: AgUiJson): boolean {
-  if (path === "") {
-    root.value = value;
+  if (place === undefined || value === undefined) return false;
+  const { container, key } = place;
+  const added = structuredClone(value);
+  if (!Array.isArray(container)) {
+    container[key] = added;
     return true;
   }
-  const place = locate(root, path);
-  if (place === undefined) return false;
-  (place.container as Record<string, AgUiJson>)[place.key] = value;
-  return true;
-}
-
-function add(root: Root, path: string, value: AgUiJson): boolean {
-  const place = locate(root, path);
-  if (place === undefined || !Array.isArray(place.container)) return put(root, path, value);
-  const { container, key } = place;
-  const at = key === "-" ? container.length : /^(?:0|[1-9]\d*)$/.test(key) ? Number(key) : -1;
+  const at = key === "-" ? container.length : isIndex(key) ? Number(key) : -1;
   if (at < 0 || at > container.length) return false;
-  container.splice(at, 0, value);
+  container.splice(at, 0, added);
   return true;
 }
 
 function remove(root: Root, path: string): AgUiJson | undefined {
   const place = locate(root, path);
-  if (place === undefined) return undefined; // the whole document: clients differ in what is left
-  const { container, key } = place;
-  const value = memberOf(container, key);
-  if (value === undefined) return undefined;
+  // Of the whole document clients differ in what is left.
+  if (place?.value === undefined || path === "") return undefined;
+  const { container, key, value } = place;
   if (Array.isArray(container)) container.splice(Number(key), 1);
   else delete container[key];
   return value;
 }
 
-function isSame(left: AgUiJson | undefined, right: AgUiJson): boolean {
+function isSame(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  if (Array.isArray(left) || Array.isArray(right))
-    return (
-      Array.isArray(left) &&
-      Array.isArray(right) &&
-      left.length === right.length &&
-      left.every((item: AgUiJson, index) => isSame(item, right[index] as AgUiJson))
-    );
-  const [before, after] = [left, right] as [Record<string, AgUiJson>, Record<string, AgUiJson>];
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const [before, after] = [left, right] as [Members, Members];
   const keys = Object.keys(before);
   return (
     keys.length === Object.keys(after).length &&
-    keys.every((key) => Object.hasOwn(after, key) && isSame(before[key], after[key] as AgUiJson))
+    keys.every((key) => Object.hasOwn(after, key) && isSame(before[key], after[key]))
   );
 }
 

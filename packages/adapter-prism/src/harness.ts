@@ -1,11 +1,11 @@
 import { HumanPlusError, type JsonObject } from "@human-plus/core";
-import { assertCount } from "./argument.ts";
+import { assertCount, assertOptions, type Checks, optional } from "./argument.ts";
 import { utf8Bytes } from "./bounded-text.ts";
 import { readableFailure } from "./call-failure.ts";
 import type { HostJsonObject } from "./host.ts";
 import { type LiveToolset, openLiveToolset } from "./live-toolset.ts";
 import type { OfferedTool } from "./offered-tool.ts";
-import type { SurfaceToolsOptions } from "./surface-tools.ts";
+import { type SurfaceToolsOptions, surfaceToolsChecks } from "./surface-tools.ts";
 import { PROPOSED } from "./tool-result.ts";
 
 export type { ApprovalPolicy } from "./approval.ts";
@@ -53,10 +53,13 @@ export type HarnessToolset = LiveToolset<HarnessTool>;
  * @throws HumanPlusError `invalid_argument` for an option, `catalogue_refused` where names collide, and what `HumanPlus.tools` throws
  */
 export async function createHarnessToolset(options: HarnessToolsetOptions): Promise<HarnessToolset> {
+  assertOptions("createHarnessToolset", options, checks);
   const { maxResultBytes = 65_536 } = options;
-  assertCount("maxResultBytes", maxResultBytes);
   return openLiveToolset(options, (tool) => toHarnessTool(tool, maxResultBytes));
 }
+
+const { effect: _, exclusive: __, ...sharedChecks } = surfaceToolsChecks;
+const checks: Checks<HarnessToolsetOptions> = { ...sharedChecks, maxResultBytes: optional(assertCount) };
 
 function toHarnessTool(tool: OfferedTool, maxResultBytes: number): HarnessTool {
   const { name, description, parameters, needsApproval } = tool;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { HumanPlusError } from "@human-plus/core";
+import { invalid } from "./argument.ts";
 import type { ToolAddress } from "./tool-address.ts";
 
 /** Names a surface's tool for the host: 1 to 64 of `[A-Za-z0-9_-]`, another one for each tool, the same one each time. */
@@ -23,12 +24,9 @@ export function defaultPrefix(surfaceId: string): string {
 }
 
 /** @throws HumanPlusError `invalid_argument` */
-export function assertPrefix(prefix: string): string {
-  if (typeof prefix === "string" && PREFIX.test(prefix)) return prefix;
-  throw new HumanPlusError(
-    "invalid_argument",
-    `prefix should be at most 40 of A-Z, a-z, 0-9, _ and -, got ${quote(prefix)}`,
-  );
+export function assertPrefix(name: string, prefix: unknown): void {
+  if (typeof prefix !== "string" || !PREFIX.test(prefix))
+    throw invalid(name, "at most 40 of A-Z, a-z, 0-9, _ and -", prefix);
 }
 
 export interface NamesOptions {

@@ -6,6 +6,19 @@ import {
   type JsonObject,
   type OperationOptions,
 } from "@human-plus/core";
+import {
+  assertFunction,
+  assertObject,
+  assertOptions,
+  assertPart,
+  assertText,
+  attachmentChecks,
+  type Checks,
+  invalid,
+  operationChecks,
+  optional,
+  requireHandles,
+} from "./argument.ts";
 import type { ToolEffectRecord, ToolResult } from "./host.ts";
 
 /** A call whose effect is not known, with what the host knows of it. */
@@ -58,19 +71,14 @@ const CALLERS: ReadonlySet<string> = new Set(["invalid_argument", "attachment_no
  * @throws HumanPlusError `invalid_argument`, `attachment_not_found`, `aborted`, `closed`
  */
 export async function reconcileSurfaceEffect(options: ReconcileSurfaceEffectOptions): Promise<SurfaceEffectOutcome> {
+  assertOptions("reconcileSurfaceEffect", options, checks);
   const { record, args, humanPlus, owner, attachmentId, names, others = [], signal, timeoutMs } = options;
-  if (record.status !== "unknown")
-    throw new HumanPlusError(
-      "invalid_argument",
-      `record.status should be unknown, got ${JSON.stringify(record.status)}`,
-    );
   const tool = names === undefined ? record.toolName : names.get(record.toolName);
   if (tool === undefined) return unknown("the surface offers no tool of this name");
-  const handles = new Set(options.handlesOf(tool, args));
+  const handlesOf: HandlesOf = (...call) => requireHandles("handlesOf(...)", options.handlesOf(...call));
+  const handles = new Set(handlesOf(tool, args));
   if (handles.size === 0) return unknown("no handle is known that the call writes to");
-  const isShared = others.some((other) =>
-    [...options.handlesOf(other.tool, other.args)].some((handle) => handles.has(handle)),
-  );
+  const isShared = others.some((other) => [...handlesOf(other.tool, other.args)].some((handle) => handles.has(handle)));
   if (isShared) return unknown("another call of this agent worked on the same handle");
   try {
     const { pin, conflictDetection } = await humanPlus.status(owner, attachmentId);
@@ -83,6 +91,33 @@ export async function reconcileSurfaceEffect(options: ReconcileSurfaceEffectOpti
     return unknown(`the change feed could not be asked: ${error.code}`);
   }
 }
+
+const checks: Checks<ReconcileSurfaceEffectOptions> = {
+  ...attachmentChecks,
+  ...operationChecks,
+  record(name, value) {
+    assertObject(name, value);
+    const { toolCallId, toolName, status, createdAt } = value as Record<keyof Case["record"] | "status", unknown>;
+    assertText(`${name}.toolCallId`, toolCallId);
+    assertText(`${name}.toolName`, toolName);
+    if (status !== "unknown") throw invalid(`${name}.status`, JSON.stringify("unknown"), status);
+    if (typeof createdAt !== "string" && typeof createdAt !== "number")
+      throw invalid(`${name}.createdAt`, "a time, as milliseconds or as text", createdAt);
+  },
+  args: assertObject,
+  handlesOf: assertFunction,
+  names: optional(assertPart("toolset.names", "get")),
+  since: optional(assertText),
+  others: optional((name, value) => {
+    if (!Array.isArray(value)) throw invalid(name, "a list of calls", value);
+    for (const [index, other] of value.entries()) {
+      assertObject(`${name}[${index}]`, other);
+      const { tool, args } = other as { tool?: unknown; args?: unknown };
+      assertText(`${name}[${index}].tool`, tool);
+      assertObject(`${name}[${index}].args`, args);
+    }
+  }),
+};
 
 /** Whether something was observed before the call was made; both are times of this agent's own hosts. */
 function isBefore(observedAt: number | undefined, { createdAt }: Pick<ToolEffectRecord, "createdAt">): boolean {

@@ -21,6 +21,20 @@ describe("a registry that follows a surface", () => {
     expect(registry.resolve("read").description).toBe("new");
   });
 
+  test("says what it was given in place of a tool", () => {
+    const registry = createSurfaceRegistry(() => []);
+    for (const [wrong, got] of [
+      [undefined, "undefined"],
+      [{ name: "read" }, "an object without execute"],
+    ])
+      expect(() => registry.register(wrong as never)).toThrow(
+        expect.objectContaining({
+          code: "invalid_argument",
+          message: `tool should be a tool of the host, got ${got}`,
+        }),
+      );
+  });
+
   test("still finds what a run beside it was shown", () => {
     let tools = [tool("gone")];
     const registry = createSurfaceRegistry(() => tools);

@@ -1,7 +1,9 @@
+import { assertPart } from "./argument.ts";
 import type { ToolDefinition, ToolRegistry } from "./host.ts";
 
 /** Definitions of earlier runs that are still found by their names. */
 const MAX_RETIRED = 1000;
+const assertTool = assertPart("a tool of the host", "execute");
 
 /**
  * A registry of the host that follows a set of tools. A host reads it with `list` at the start of a run, and looks names up
@@ -23,6 +25,7 @@ export function createSurfaceRegistry(current: () => readonly ToolDefinition[]):
     own.get(name) ?? (frozen ?? byName()).get(name) ?? retired.get(name);
   return {
     register(tool) {
+      assertTool("tool", tool);
       if (get(tool.name) !== undefined) throw new Error(`Duplicate tool: ${tool.name}`);
       own.set(tool.name, tool);
     },

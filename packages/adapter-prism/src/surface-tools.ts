@@ -6,7 +6,17 @@ import {
   type ToolPins,
 } from "@human-plus/core";
 import type { ApprovalPolicy } from "./approval.ts";
-import { assertCount, assertType, assertWord, requireFlag } from "./argument.ts";
+import {
+  assertCount,
+  assertFlag,
+  assertFunction,
+  assertWord,
+  attachmentChecks,
+  type Checks,
+  invalid,
+  optional,
+  requireFlag,
+} from "./argument.ts";
 import { builtinTools } from "./builtin-tools.ts";
 import { closedError, createCallGate } from "./call-gate.ts";
 import { describeTool } from "./description.ts";
@@ -63,10 +73,13 @@ export interface SurfaceTools {
 
 type Listing = Pick<SurfaceTools, "surfaceId" | "offered" | "names" | "pins">;
 
-/** @throws HumanPlusError what `HumanPlus.tools` throws, `invalid_argument` for an option, `catalogue_refused` for names that collide */
+/**
+ * The options have been checked by then.
+ *
+ * @throws HumanPlusError what `HumanPlus.tools` throws, `invalid_argument` for what a policy gave, `catalogue_refused` for names that collide
+ */
 export async function openSurfaceTools(options: SurfaceToolsOptions): Promise<SurfaceTools> {
   const { humanPlus, owner, attachmentId, timeoutMs = 30_000 } = options;
-  assertOptions(options);
   const gate = createCallGate();
   let isStale = false;
   const unsubscribe = humanPlus.on("catalogueChanged", (event) => {
@@ -84,8 +97,7 @@ export async function openSurfaceTools(options: SurfaceToolsOptions): Promise<Su
 
   const list = async (operation: OperationOptions): Promise<Listing> => {
     const { surfaceId, application } = await humanPlus.status(owner, attachmentId);
-    const prefix = options.prefix === undefined ? defaultPrefix(surfaceId) : assertPrefix(options.prefix);
-    const { changes = false, announce = false } = options;
+    const { prefix = defaultPrefix(surfaceId), changes = false, announce = false } = options;
     const builtin = builtinTools({
       humanPlus,
       owner,
@@ -208,11 +220,20 @@ export async function openSurfaceTools(options: SurfaceToolsOptions): Promise<Su
   };
 }
 
-function assertOptions(options: SurfaceToolsOptions): void {
-  assertCount("timeoutMs", options.timeoutMs);
-  assertCount("maxDescriptionCharacters", options.maxDescriptionCharacters);
-  for (const name of ["approval", "effect", "naming"] as const) assertType(name, options[name], "function");
-  for (const name of ["announce", "changes", "yieldToPerson"] as const) assertType(name, options[name], "boolean");
-  assertType("exclusive", options.exclusive, "boolean", "function");
-  assertWord("redefined", options.redefined, "refuse", "call");
-}
+export const surfaceToolsChecks: Checks<SurfaceToolsOptions> = {
+  ...attachmentChecks,
+  prefix: optional(assertPrefix),
+  naming: optional(assertFunction),
+  effect: optional(assertFunction),
+  exclusive: optional((name, value) => {
+    if (typeof value !== "boolean" && typeof value !== "function")
+      throw invalid(name, "true, false or a function", value);
+  }),
+  approval: optional(assertFunction),
+  changes: optional(assertFlag),
+  announce: optional(assertFlag),
+  timeoutMs: optional(assertCount),
+  yieldToPerson: optional(assertFlag),
+  redefined: optional(assertWord("refuse", "call")),
+  maxDescriptionCharacters: optional(assertCount),
+};

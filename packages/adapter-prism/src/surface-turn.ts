@@ -1,5 +1,16 @@
 import type { HumanPlus, Turn, TurnOptions } from "@human-plus/core";
-import { assertCount } from "./argument.ts";
+import {
+  assertCount,
+  assertFlag,
+  assertFunction,
+  assertOptions,
+  assertWord,
+  attachmentChecks,
+  type Checks,
+  operationChecks,
+  optional,
+  requireHandles,
+} from "./argument.ts";
 import { boundText } from "./bounded-text.ts";
 import type { HostMessage } from "./host.ts";
 import { plainText } from "./plain-text.ts";
@@ -30,12 +41,24 @@ export interface SurfaceTurn extends Turn {
  * @throws HumanPlusError `invalid_argument` for an option, and what `HumanPlus.turn` throws
  */
 export async function surfaceTurn(options: SurfaceTurnOptions): Promise<SurfaceTurn> {
-  const { humanPlus, owner, attachmentId, role = "user", maxTextBytes = 16_384, ...turnOptions } = options;
-  assertCount("maxTextBytes", maxTextBytes);
-  const turn = await humanPlus.turn(owner, attachmentId, turnOptions);
+  assertOptions("surfaceTurn", options, checks);
+  const { humanPlus, owner, attachmentId, role = "user", maxTextBytes = 16_384, handlesOf, ...turnOptions } = options;
+  const turn = await humanPlus.turn(owner, attachmentId, {
+    ...turnOptions,
+    handlesOf: handlesOf && ((tool, args) => requireHandles("handlesOf(...)", handlesOf(tool, args))),
+  });
   const text = boundText(plainText(turn.text), maxTextBytes);
   return { ...turn, text, messages: text === "" ? [] : [surfaceMessage(role, text, "turn")] };
 }
+
+const checks: Checks<SurfaceTurnOptions> = {
+  ...attachmentChecks,
+  ...operationChecks,
+  protect: optional(assertFlag),
+  handlesOf: optional(assertFunction),
+  role: optional(assertWord("user", "system")),
+  maxTextBytes: optional(assertCount),
+};
 
 /** A message of this package, which a host can tell from those of people by its metadata. */
 export function surfaceMessage(role: HostMessage["role"], text: string, about: string): HostMessage {

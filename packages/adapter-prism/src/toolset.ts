@@ -1,12 +1,12 @@
 import { type ApprovalQuestion, approvalRequest } from "./approval.ts";
-import { assertCount, assertType } from "./argument.ts";
+import { assertCount, assertFlag, assertFunction, assertOptions, type Checks, optional } from "./argument.ts";
 import { isManaged } from "./effect.ts";
 import type { ToolDefinition, ToolRegistry } from "./host.ts";
 import { type LiveToolset, openLiveToolset } from "./live-toolset.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { createProgressRelay } from "./progress.ts";
 import { createSurfaceRegistry } from "./registry.ts";
-import type { SurfaceToolsOptions } from "./surface-tools.ts";
+import { type SurfaceToolsOptions, surfaceToolsChecks } from "./surface-tools.ts";
 import { failedResult, toolResult } from "./tool-result.ts";
 
 export interface SurfaceToolsetOptions extends SurfaceToolsOptions {
@@ -30,12 +30,17 @@ export interface SurfaceToolset extends LiveToolset<ToolDefinition> {
  * @throws HumanPlusError `invalid_argument` for an option, `catalogue_refused` where names collide, and what `HumanPlus.tools` throws
  */
 export async function createSurfaceToolset(options: SurfaceToolsetOptions): Promise<SurfaceToolset> {
-  assertCount("maxResultBytes", options.maxResultBytes);
-  assertType("question", options.question, "function");
-  assertType("content", options.content, "boolean");
+  assertOptions("createSurfaceToolset", options, checks);
   const toolset = await openLiveToolset(options, (tool) => toHostTool(tool, options));
   return Object.assign(toolset, { registry: () => createSurfaceRegistry(() => toolset.tools) });
 }
+
+const checks: Checks<SurfaceToolsetOptions> = {
+  ...surfaceToolsChecks,
+  question: optional(assertFunction),
+  content: optional(assertFlag),
+  maxResultBytes: optional(assertCount),
+};
 
 type ResultOptions = Pick<SurfaceToolsetOptions, "question" | "content" | "maxResultBytes">;
 

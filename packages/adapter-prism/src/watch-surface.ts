@@ -1,4 +1,13 @@
 import type { HumanPlus } from "@human-plus/core";
+import {
+  assertFlag,
+  assertFunction,
+  assertOptions,
+  assertPart,
+  attachmentChecks,
+  type Checks,
+  optional,
+} from "./argument.ts";
 import type { AgentSession } from "./host.ts";
 import { followRun } from "./run-progress.ts";
 import { surfaceMessage } from "./surface-turn.ts";
@@ -20,6 +29,13 @@ export interface SurfaceWatch extends Disposable {
   close(): void;
 }
 
+const checks: Checks<WatchSurfaceOptions> = {
+  ...attachmentChecks,
+  softInterrupt: optional(assertFlag),
+  onRefused: optional(assertFunction),
+};
+const assertSession = assertPart("a session of the host", "steer", "subscribe");
+
 type News = "person_acted" | "surface_gone";
 
 /** Words of ours alone: what a surface says never gets into a run this way. */
@@ -35,9 +51,11 @@ const WORDS: Readonly<Record<News, string>> = {
  * away. At most one message of each kind waits at a time, however much happens, and none is given outside a run: the next
  * run begins with `surfaceTurn`. It keeps the receiving leg of the attachment open until it is closed.
  *
- * @throws HumanPlusError what `HumanPlus.watch` throws
+ * @throws HumanPlusError `invalid_argument`, and what `HumanPlus.watch` throws
  */
 export async function watchSurface(session: AgentSession, options: WatchSurfaceOptions): Promise<SurfaceWatch> {
+  assertSession("session", session);
+  assertOptions("watchSurface", options, checks);
   const { humanPlus, owner, attachmentId, softInterrupt, onRefused } = options;
   /** What was given to the host and has not reached the model yet. */
   const given = new Set<News>();

@@ -14,8 +14,8 @@ import { CURSOR_OVERHEAD } from "./replay-cursor.ts";
 import { readJsonBody } from "./request-body.ts";
 import { acceptResume, resumeEntries, runOfInterrupt } from "./resume-run.ts";
 import { type ParsedRunInput, parseRunInput } from "./run-input.ts";
-import type { InterruptOptions } from "./run-lifecycle.ts";
-import { type RunStep, RunStream, type RunStreamParts } from "./run-stream.ts";
+import type { RequestContext } from "./run-lifecycle.ts";
+import { RunStream, type RunStreamParts } from "./run-stream.ts";
 import { interruptOf, projectInterrupts } from "./suspension.ts";
 
 /** Answers requests, one stream each. */
@@ -96,22 +96,20 @@ export class AgUiServer<A, P> {
     const context = { request, threadId, runId, authorization, signal };
 
     if (resumes) {
-      const now = this.#options.now ?? Date.now;
-      const { events } = await acceptResume(this.#options.interrupts, entries, { ...context, now });
+      const { interrupts, now = Date.now } = this.#options;
+      const { events } = await acceptResume(interrupts, entries, context, now);
       return this.#stream(context, input, until, {
-        open: (stop) => steps(events(stop)),
+        open: events,
         goesOn: true,
         earlyFailure: "RESUME",
       });
     }
     if (cursor !== undefined) {
       const replay = await acceptReplay(this.#options.replay, cursor, this.#limits, context);
-      const { position } = replay.cursor;
       return this.#stream(context, input, until, {
         open: replay.events,
-        atEnd: replay.atEnd,
-        position,
-        goesOn: position !== undefined,
+        rereading: replay,
+        goesOn: replay.position !== undefined,
         earlyFailure: "REPLAY",
       });
     }
@@ -124,20 +122,18 @@ export class AgUiServer<A, P> {
     return this.#stream({ ...context, runId: input.runId }, input, until, {
       frontendTools,
       goesOn: entries.length > 0,
-      open: async (stop) =>
-        steps(
-          await this.#options.run({
-            request,
-            threadId,
-            runId: input.runId,
-            parentRunId: input.parentRunId,
-            authorization,
-            input: projected,
-            frontendTools,
-            protocolVersion: input.protocolVersion,
-            signal: stop,
-          }),
-        ),
+      open: (stop) =>
+        this.#options.run({
+          request,
+          threadId,
+          runId: input.runId,
+          parentRunId: input.parentRunId,
+          authorization,
+          input: projected,
+          frontendTools,
+          protocolVersion: input.protocolVersion,
+          signal: stop,
+        }),
     });
   }
 
@@ -154,19 +150,14 @@ export class AgUiServer<A, P> {
   }
 
   async #stream(
-    context: {
-      readonly request: Request;
-      readonly threadId: string;
-      readonly runId: string;
-      readonly authorization: A;
-    },
+    context: RequestContext<A>,
     input: ParsedRunInput,
     until: Deadline,
     {
       frontendTools = [],
       ...parts
     }: Pick<RunStreamParts, "open" | "goesOn"> &
-      Partial<Pick<RunStreamParts, "atEnd" | "position" | "earlyFailure">> & {
+      Partial<Pick<RunStreamParts, "rereading" | "earlyFailure">> & {
         readonly frontendTools?: readonly AgUiTool[];
       },
   ): Promise<Response> {
@@ -212,7 +203,7 @@ export class AgUiServer<A, P> {
 
   async #suspended(
     event: Parameters<RunStreamParts["onSuspended"]>[0],
-    context: Parameters<NonNullable<InterruptOptions<A>["resolveRun"]>>[0],
+    context: RequestContext<A>,
   ): ReturnType<RunStreamParts["onSuspended"]> {
     const { interrupts, now = Date.now } = this.#options;
     const after = interrupts?.expiresAfterMs;
@@ -239,23 +230,4 @@ function closed(): AgUiRefusal {
     code: codeOf("SHUTDOWN"),
     headers: { "retry-after": "5" },
   });
-}
-
-/** Events as steps of a stream. Who leaves early leaves the events. */
-function steps(events: AsyncIterable<unknown>): AsyncIterable<RunStep> {
-  return {
-    [Symbol.asyncIterator]() {
-      const iterator = events[Symbol.asyncIterator]();
-      return {
-        async next() {
-          const { done, value } = await iterator.next();
-          return done === true ? { done, value: undefined } : { done: false, value: { event: value } };
-        },
-        async return() {
-          await iterator.return?.();
-          return { done: true, value: undefined };
-        },
-      };
-    },
-  };
 }

@@ -4,8 +4,8 @@ import type { Limits } from "./limits.ts";
 import { AgUiRefusal, badInput, codeOf, forbidden, overLimit } from "./refusal.ts";
 import { CURSOR_OVERHEAD, formatCursor, parseCursor, type ReplayCursor } from "./replay-cursor.ts";
 import type { RunEdge } from "./run-edge.ts";
-import type { Ownership } from "./run-lifecycle.ts";
-import type { RunStep } from "./run-stream.ts";
+import type { Ownership, RequestContext } from "./run-lifecycle.ts";
+import type { Rereading, StoredStep } from "./run-stream.ts";
 
 export interface AgentEventRequest {
   readonly ownership: Ownership;
@@ -37,21 +37,14 @@ export interface AgentEventSource {
 export interface ReplayOptions<A> {
   source: AgentEventSource;
   /** Finds the run, and whose it is, from who asks. Nothing means that there is none for whoever asks. */
-  resolveRun: (context: {
-    readonly request: Request;
-    readonly threadId: string;
-    readonly runId: string;
-    readonly authorization: A;
-    readonly signal: AbortSignal;
-  }) => Awaitable<{ readonly sessionId: string; readonly runId: string; readonly ownership: Ownership } | undefined>;
+  resolveRun: (
+    context: RequestContext<A>,
+  ) => Awaitable<{ readonly sessionId: string; readonly runId: string; readonly ownership: Ownership } | undefined>;
 }
 
 /** A run that may be read again. */
-export interface AcceptedReplay {
-  readonly cursor: ReplayCursor;
-  readonly events: (signal: AbortSignal) => AsyncIterable<RunStep>;
-  /** Ends a page behind which there is more. */
-  readonly atEnd: (edge: RunEdge) => void;
+export interface AcceptedReplay extends Rereading {
+  readonly events: (signal: AbortSignal) => AsyncIterable<StoredStep>;
 }
 
 /** The cursor of a request that reads a run again. */
@@ -64,13 +57,7 @@ export async function acceptReplay<A>(
   options: ReplayOptions<A> | undefined,
   text: string,
   limits: Limits,
-  context: {
-    readonly request: Request;
-    readonly threadId: string;
-    readonly runId: string;
-    readonly authorization: A;
-    readonly signal: AbortSignal;
-  },
+  context: RequestContext<A>,
 ): Promise<AcceptedReplay> {
   if (options === undefined) throw new AgUiRefusal(400, "Replay is not configured", { code: codeOf("REPLAY") });
   if (byteLength(text) > (limits.maxCursorBytes + CURSOR_OVERHEAD) * 2)
@@ -84,7 +71,7 @@ export async function acceptReplay<A>(
   const reader = new RunReader(options.source, { sessionId, runId, ownership }, cursor, limits);
   const follows = new URL(context.request.url).searchParams.get("follow") !== "false";
   return {
-    cursor,
+    position: cursor.position,
     events: (signal) =>
       follows && options.source.subscribe !== undefined ? reader.follow(signal) : reader.page(signal),
     atEnd: (edge) => reader.end(edge),
@@ -113,7 +100,7 @@ class RunReader {
     this.#limits = limits;
   }
 
-  async *page(signal: AbortSignal): AsyncGenerator<RunStep> {
+  async *page(signal: AbortSignal): AsyncGenerator<StoredStep> {
     const page = await this.#source.page({
       ...this.#run,
       after: this.#after,
@@ -128,7 +115,7 @@ class RunReader {
     this.#isTerminal = page.terminal && items.length === page.items.length;
   }
 
-  async *follow(signal: AbortSignal): AsyncGenerator<RunStep> {
+  async *follow(signal: AbortSignal): AsyncGenerator<StoredStep> {
     for await (const item of this.#source.subscribe?.({ ...this.#run, after: this.#after, signal }) ?? [])
       yield await this.#step(item, undefined, signal);
     this.#isTerminal = true;
@@ -141,7 +128,11 @@ class RunReader {
   }
 
   /** @param isPast whether something follows; nothing if that is not known */
-  async #step({ record, cursor }: AgentEventItem, isPast: boolean | undefined, signal: AbortSignal): Promise<RunStep> {
+  async #step(
+    { record, cursor }: AgentEventItem,
+    isPast: boolean | undefined,
+    signal: AbortSignal,
+  ): Promise<StoredStep> {
     const { event, id } = record;
     const isSuspension = isObject(event) && event["type"] === "agent_suspended";
     return {

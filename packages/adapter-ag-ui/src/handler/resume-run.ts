@@ -3,7 +3,7 @@ import type { AgUiResumeEntry } from "../events.ts";
 import type { Limits } from "./limits.ts";
 import { AgUiRefusal, badInput, codeOf, forbidden, overLimit } from "./refusal.ts";
 import { type ParsedRunInput, readResumeEntry } from "./run-input.ts";
-import type { InterruptOptions, ResolvedRun, RunVerdict } from "./run-lifecycle.ts";
+import type { InterruptOptions, RequestContext, ResolvedRun, RunVerdict } from "./run-lifecycle.ts";
 import { isEdit, readVerdict, safeReadVerdict } from "./verdict.ts";
 
 /** A run that may go on, once. */
@@ -52,23 +52,16 @@ export function runOfInterrupt(interruptId: string): string | undefined {
 export async function acceptResume<A>(
   options: InterruptOptions<A> | undefined,
   entries: readonly AgUiResumeEntry[],
-  context: {
-    readonly request: Request;
-    readonly threadId: string;
-    readonly runId: string;
-    readonly authorization: A;
-    readonly signal: AbortSignal;
-    readonly now: () => number;
-  },
+  asked: RequestContext<A>,
+  now: () => number,
 ): Promise<AcceptedResume> {
   if (options === undefined) throw new AgUiRefusal(400, "Durable resume is not configured", { code: codeOf("REPLAY") });
-  const { now, ...asked } = context;
   const run = await options.resolveRun(asked);
   if (run === undefined || run === null) throw forbidden("Run is unavailable");
   const { ref, agentId, ownership, expiresAt } = run;
-  const status = await options.lifecycle.status(ref, { ownership, agentId, signal: context.signal }).catch(unavailable);
+  const status = await options.lifecycle.status(ref, { ownership, agentId, signal: asked.signal }).catch(unavailable);
   const { version } = status;
-  const expectedInterruptId = `${context.runId}:${version}`;
+  const expectedInterruptId = `${asked.runId}:${version}`;
   if (status.state.status !== "suspended" || !entries.some(({ interruptId }) => interruptId === expectedInterruptId))
     throw mismatch();
 

@@ -55,10 +55,11 @@ export interface ResolvedRun {
   readonly expiresAt?: number | undefined;
 }
 
-interface RequestContext<A> {
+/** Who asks about which run. */
+export interface RequestContext<A> {
   readonly request: Request;
   readonly threadId: string;
-  /** The run that waits, as the client was told of it. */
+  /** As the client was told of it. */
   readonly runId: string;
   readonly authorization: A;
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { HumanPlusError } from "@human-plus/core";
 import { isObject } from "../bounded-json.ts";
 import type { AgUiEvent, AgUiInterrupt } from "../events.ts";
-import type { Projection } from "../projection.ts";
+import type { Awaitable, Projection } from "../projection.ts";
 import { nextTurn, STEPS_PER_TURN } from "./at-most.ts";
 import { drain, leave } from "./drain.ts";
 import type { LooseEvent } from "./event-fields.ts";
@@ -16,17 +16,25 @@ import { AgUiRefusal, type FailureName } from "./refusal.ts";
 import { RunEdge, type RunEdgeParts } from "./run-edge.ts";
 import type { TurnPosition } from "./turn-mapper.ts";
 
-/** Something that a run says: an event of AG-UI or of Prism. */
-export interface RunStep {
+/** An event that is read again. */
+export interface StoredStep {
   readonly event: unknown;
   /**
-   * What its events carry in `metadata` under `humanplus`, by their number.
+   * What comes of it carries this in `metadata` under `humanplus`, by its number.
    *
    * @param position of the mapper, with the last of them
    */
-  readonly mark?: ((index: number, position: TurnPosition | undefined) => Readonly<Record<string, string>>) | undefined;
+  readonly mark: (index: number, position: TurnPosition | undefined) => Readonly<Record<string, string>>;
   /** A suspension that lies in the past: nobody is asked. */
-  readonly isPast?: boolean | undefined;
+  readonly isPast: boolean;
+}
+
+/** How a run is read again, which gives a `StoredStep` for each event. */
+export interface Rereading {
+  /** Where an earlier page left off. */
+  readonly position: TurnPosition | undefined;
+  /** Ends a stream of which the run said no end. */
+  readonly atEnd: (edge: RunEdge) => void;
 }
 
 export interface RunStreamParts extends Omit<RunEdgeParts, "send" | "onFault"> {
@@ -34,13 +42,11 @@ export interface RunStreamParts extends Omit<RunEdgeParts, "send" | "onFault"> {
   readonly codec: FrameCodec;
   readonly pingMs: number;
   readonly projection: Projection;
-  readonly position?: TurnPosition | undefined;
-  /** Begins the run. It is to stop when the signal aborts. */
-  readonly open: (signal: AbortSignal) => Promise<AsyncIterable<RunStep>> | AsyncIterable<RunStep>;
+  readonly rereading?: Rereading | undefined;
+  /** Begins the run, of events of AG-UI or of Prism. It is to stop when the signal aborts. */
+  readonly open: (signal: AbortSignal) => Awaitable<AsyncIterable<unknown>>;
   /** Says what a person is asked, once a run of Prism waits; awaited before anybody sees it. */
   readonly onSuspended: (event: PrismEventOf<"agent_suspended">) => Promise<readonly AgUiInterrupt[]>;
-  /** What ends a stream of which the run said no end. @default the run is incomplete */
-  readonly atEnd?: ((edge: RunEdge) => void) | undefined;
   /** How a run fails that threw before it said anything. @default RUN */
   readonly earlyFailure?: FailureName | undefined;
   readonly onProblem: (message: string, cause?: unknown) => void;
@@ -66,7 +72,7 @@ export class RunStream {
   /** Ends what the run waits for. */
   #onStop: () => void = () => undefined;
   #hasSpoken = false;
-  #mark: RunStep["mark"];
+  #mark: StoredStep["mark"] | undefined;
   /** The last event that is to be marked: whether others of its step follow shows in a moment. */
   #unmarked: { readonly event: AgUiEvent; readonly index: number } | undefined;
 
@@ -88,7 +94,7 @@ export class RunStream {
     this.done = this.#frames.done;
     const onFault = (fault: string) => onProblem(fault);
     this.#edge = new RunEdge({ ...parts, send: (event, text) => this.#send(event, text), onFault });
-    this.#mapper = new PrismMapper({ ...parts, onFault });
+    this.#mapper = new PrismMapper({ ...parts, position: parts.rereading?.position, onFault });
     this.#legs = new ProjectionLegs({
       projection: parts.projection,
       run: { threadId: parts.threadId, runId: parts.runId, messages: parts.messages, state: parts.state },
@@ -121,7 +127,7 @@ export class RunStream {
   }
 
   async #drive(): Promise<void> {
-    let iterator: AsyncIterator<RunStep> | undefined;
+    let iterator: AsyncIterator<unknown> | undefined;
     try {
       await this.#legs.take();
       const opening = Promise.resolve(this.#parts.open(this.#abort.signal));
@@ -142,7 +148,7 @@ export class RunStream {
     }
   }
 
-  async #consume(iterator: AsyncIterator<RunStep>): Promise<void> {
+  async #consume(iterator: AsyncIterator<unknown>): Promise<void> {
     for (let step = 1; ; step++) {
       const next = await this.#unlessStopped(iterator.next());
       if (next === undefined) return;
@@ -159,19 +165,21 @@ export class RunStream {
     }
     await this.#legs.take();
     if (this.#mapper.isOverLimit) this.#edge.fail("LIMIT", "The run exceeded a limit of its own");
-    else if (this.#parts.atEnd !== undefined) this.#parts.atEnd(this.#edge);
+    else if (this.#parts.rereading !== undefined) this.#parts.rereading.atEnd(this.#edge);
     else if (this.#edge.sawStart) this.#edge.fail("INCOMPLETE", "The run ended without saying how");
     else this.#edge.finish();
   }
 
-  async #take({ event, mark, isPast = false }: RunStep): Promise<void> {
+  async #take(said: unknown): Promise<void> {
+    const step: Partial<StoredStep> = this.#parts.rereading === undefined ? { event: said } : (said as StoredStep);
+    const { event, mark, isPast = false } = step;
     // Types of Prism are in lower case, those of AG-UI are not.
     const isPrism = isObject(event) && typeof event["type"] === "string" && /^[a-z]/.test(event["type"]);
     if (!isPrism) return await this.#accept([event as LooseEvent]);
     await this.#takePrism(parsePrismEvent(event), mark, isPast);
   }
 
-  async #takePrism(event: PrismEvent, mark: RunStep["mark"], isPast: boolean): Promise<void> {
+  async #takePrism(event: PrismEvent, mark: StoredStep["mark"] | undefined, isPast: boolean): Promise<void> {
     this.#edge.expectsEnd();
     const events: LooseEvent[] = await this.#mapper.map(event);
     if (event.type === "agent_suspended" && !isPast) {
@@ -183,7 +191,7 @@ export class RunStream {
     await this.#accept(events, mark);
   }
 
-  async #accept(events: readonly LooseEvent[], mark?: RunStep["mark"]): Promise<void> {
+  async #accept(events: readonly LooseEvent[], mark?: StoredStep["mark"]): Promise<void> {
     const isEnd = events.some((event) => event?.type === "RUN_FINISHED" || event?.type === "RUN_ERROR");
     if (isEnd) await this.#legs.take();
     this.#mark = mark;

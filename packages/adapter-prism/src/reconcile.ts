@@ -65,6 +65,9 @@ const CALLERS: ReadonlySet<string> = new Set(["invalid_argument", "attachment_no
  *   the call was refused, or would be if it came now
  * - unknown: everything else, and every feed that is partial, cannot be read, or does not say whose hand it was
  *
+ * It relies on what PROTOCOL.md section 6 asks of a surface: a feed that calls itself complete names every hand that
+ * changed a handle, not the last one alone. Of a surface that does otherwise, `failed` may be wrong.
+ *
  * The feed is looked up, not read: what is news for the next turn stays news. Reconcile before the agent goes on with the
  * attachment, or say what it did in `others`: two calls of one agent on one handle cannot be told apart.
  *

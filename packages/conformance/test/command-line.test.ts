@@ -34,7 +34,7 @@ test.concurrent("a sound surface gives a table and exit code 0, and the plan of 
   expect(code, out).toBe(0);
   expect(out).toMatch(/^holds +5 +must +a write with a stale pin is refused$/m);
   expect(out).toContain("cannot be seen");
-  expect(err).toContain('it calls board_move with {"card":"budget","x":5}, at most 10 times');
+  expect(err).toContain('it calls board_move with {"card":"budget","x":5}, at most 11 times');
   expect(out + err).not.toContain(surface.invitation.token);
 });
 

@@ -15,6 +15,7 @@ const found: Readonly<Record<SurfaceFault, readonly string[]>> = {
   "hard-deletes without tombstone": ["surface.observed.rows", "surface.observed.tombstone"],
   "answers changes as an object": ["surface.feed.rows"],
   "repeats a marker after a change": ["surface.observed.marker", "surface.write.marker"],
+  "keeps the last hand of a handle": ["surface.write.hands"],
   "keeps one marker": ["surface.observed.marker", "surface.observed.rows", "surface.write.marker"],
   "own write is stale": ["surface.write.marker", "surface.write.own"],
   "refuses with a code of its own": ["surface.write.code", "surface.write.refusal-data"],
@@ -104,9 +105,9 @@ test("the plan is told before anything is written, and counts every call", async
       onPlan: ({ calls }) => plans.push({ calls, writtenBefore: surface.written.length }),
     },
   });
-  expect(plans).toEqual([{ calls: 10, writtenBefore: 0 }]);
-  // Two by themselves, one of each pair; the others were refused.
-  expect(surface.written).toHaveLength(5);
+  expect(plans).toEqual([{ calls: 11, writtenBefore: 0 }]);
+  // Three by themselves, one of each pair; the others were refused.
+  expect(surface.written).toHaveLength(6);
 });
 
 function byStatus({ results }: Report, wanted: string): string[] {

@@ -156,6 +156,26 @@ describe("the feed against a plain list", () => {
     );
   });
 
+  test("merged, still tells every hand and every kind of change of a handle, once each and at the place of the last", async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (made) => {
+        const { surface } = createBoard({ coalesceChanges: true });
+        const agent = joinLocally(surface, "agent");
+        const list = new Set<string>();
+        for (const { hand, handle, kind } of made) {
+          const by = hand === "human" || hand === "system" ? { type: hand } : { type: "agent" as const, id: hand };
+          surface.recordChange({ handle: `h${handle}`, kind }, { by });
+          const row = `h${handle} ${kind} ${hand === "human" || hand === "agent" ? hand : "other"}`;
+          list.delete(row);
+          list.add(row);
+        }
+        const { rows, complete } = feedOf(await agent.call("changes_since"));
+        expect({ rows, complete }).toEqual({ rows: [...list], complete: true });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test("refuses a pinned write exactly if the plain list has a change of its handle, or no longer knows", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,4 +1,4 @@
-import { rpcErrorCodes, safeParseStaleRefusal } from "@human-plus/core/protocol";
+import { type ChangeRow, rpcErrorCodes, safeParseStaleRefusal } from "@human-plus/core/protocol";
 import { type CheckDefinition, orUnseen } from "../check.ts";
 import { doesNotHold, holds, type Outcome, unseen } from "../outcome.ts";
 import { issuesToText, type SurfaceProbe } from "./surface-probe.ts";
@@ -148,7 +148,31 @@ export function writeChecks(options: ProbeWriteOptions | undefined): readonly Ch
           return doesNotHold(expected, `${actors(rows.own)} for the writer, ${actors(rows.other)} for the other agent`);
         }),
     },
+    {
+      id: "surface.write.hands",
+      name: "a write of another hand takes no row away that the feed had of the one before",
+      section: "6",
+      level: "must",
+      run: (probe) =>
+        withWrites(probe, ({ hands, repeats }) => {
+          if (repeats) return unseen("a marker came again after a write, so the feed cannot tell what was since then");
+          if (hands === undefined) return unseen("no feed could be read before and after another agent wrote");
+          const { before, after } = hands;
+          if (!before.complete || !after.complete) return unseen("the feed does not say that it is complete");
+          if (before.changes.length === 0) return unseen("the feed has no row of the first write");
+          const kept = new Set(after.changes.map(rowToKey));
+          const lost = new Set(before.changes.map(rowToKey).filter((key) => !kept.has(key)));
+          if (lost.size === 0) return holds();
+          const expected = "every row of before, or complete: false: rows are not merged across hands";
+          return doesNotHold(expected, `a complete answer without ${lost.size} of them`);
+        }),
+    },
   ];
+}
+
+/** What may be told once however often it happened. */
+function rowToKey({ handle, kind, actor }: ChangeRow): string {
+  return JSON.stringify([handle, kind, actor]);
 }
 
 function writtenToText(written: Written, { quoter }: SurfaceProbe): string {

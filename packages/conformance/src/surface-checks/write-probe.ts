@@ -1,4 +1,4 @@
-import type { ChangeRow, JsonObject, RpcError } from "@human-plus/core/protocol";
+import type { ChangeFeed, ChangeRow, JsonObject, RpcError } from "@human-plus/core/protocol";
 import { type Agent, type FeedReading, isFailed, markerOf, type SurfaceProbe, type ToolCall } from "./surface-probe.ts";
 
 /** What the stale-write probe may write. */
@@ -42,6 +42,11 @@ export interface WriteRecord {
   readonly repeats: boolean;
   /** What the feed then had, for the writer and for the other agent; `undefined` without one that can be read. */
   readonly rows: { readonly own: readonly ChangeRow[]; readonly other: readonly ChangeRow[] } | undefined;
+  /**
+   * The writer's feed from one marker, before and after the other agent wrote too; `undefined` if that agent could not, or
+   * if the feed cannot be read.
+   */
+  readonly hands: { readonly before: ChangeFeed; readonly after: ChangeFeed } | undefined;
   /** Rows that came with the refused write; `undefined` if that cannot be told. */
   readonly rowsOfRefusal: number | undefined;
   /** Writes that were sent at once, pinned alike. */
@@ -54,11 +59,12 @@ export function planWrites({ name, args, rounds = DEFAULT_ROUNDS }: ProbeWriteOp
   return {
     tool: name,
     args,
-    calls: 4 + 2 * rounds, // one of them only without a reading tool,
+    calls: 5 + 2 * rounds, // one of them only without a reading tool
     steps: [
       "once, pinned to a fresh marker: to be written",
       "once more, pinned to the answer of that one: to be written",
       "once as another agent, pinned to a marker from before both: to be refused",
+      "once as that other agent, pinned to a fresh marker: to be written",
       `${rounds} times two at once, both pinned to the same fresh marker: one of each two to be written`,
       "at most once without a pin, if nothing that only reads gives a marker",
     ],
@@ -88,6 +94,8 @@ export async function probeWrites(probe: SurfaceProbe, options: ProbeWriteOption
   const after = await probe.askWholeFeed(undefined, first);
   const stale = await write(second, early);
   const later = await probe.askWholeFeed(early, second);
+  const theirs = await write(second, later?.marker ?? (await probe.freshMarker(second)));
+  const merged = theirs.kind === "written" ? await probe.askWholeFeed(pin, first) : undefined;
   const pairs: [Written, Written][] = [];
   if (early !== undefined && stale.kind === "refused") {
     for (let round = 0; round < (options.rounds ?? DEFAULT_ROUNDS); round++) {
@@ -104,6 +112,7 @@ export async function probeWrites(probe: SurfaceProbe, options: ProbeWriteOption
     changed: rowsIn(own) > 0 || rowsIn(after) > rowsIn(before),
     repeats: early !== undefined && [fresh, following].some((written) => markerAfter(written) === early),
     rows: isReadable(own) && isReadable(other) ? { own: own.feed.changes, other: other.feed.changes } : undefined,
+    hands: isReadable(own) && isReadable(merged) ? { before: own.feed, after: merged.feed } : undefined,
     rowsOfRefusal:
       isReadable(other) && isReadable(later) ? later.feed.changes.length - other.feed.changes.length : undefined,
     pairs,

@@ -9,6 +9,7 @@ export type SurfaceFault =
   | "hard-deletes without tombstone"
   | "answers changes as an object"
   | "repeats a marker after a change"
+  | "keeps the last hand of a handle"
   | "keeps one marker"
   | "own write is stale"
   | "refuses with a code of its own"
@@ -117,7 +118,10 @@ export async function startSmallSurface(fault?: SurfaceFault): Promise<SmallSurf
     head++;
     if (kind === "deleted" && fault === "hard-deletes without tombstone")
       log = log.filter((row) => row.handle !== handle);
-    else log.push({ seq: head, handle, kind, hand });
+    else {
+      if (fault === "keeps the last hand of a handle") log = log.filter((row) => row.handle !== handle);
+      log.push({ seq: head, handle, kind, hand });
+    }
   }
 
   function toRow({ handle, kind, hand }: Row, asker: string | undefined): object {

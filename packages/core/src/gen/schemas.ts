@@ -841,7 +841,8 @@ export const ChangeFeed = Type.Object(
       maxItems: 10000,
     }),
     complete: Type.Boolean({
-      description: "The rows are all there is. A value that is not a boolean counts as partial.",
+      description:
+        "The rows are all there is: every handle that changed since the marker, with every kind of change and every hand. Repeated changes of one kind by one hand may be one row; rows are never merged across hands. A value that is not a boolean counts as partial.",
     }),
     reason: Type.Optional(
       Type.String({

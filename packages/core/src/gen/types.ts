@@ -644,7 +644,7 @@ export interface ChangeRow {
 export interface ChangeFeed {
   /** The rows that could be read, in the surface's order. */
   changes: ChangeRow[];
-  /** The rows are all there is. A value that is not a boolean counts as partial. */
+  /** The rows are all there is: every handle that changed since the marker, with every kind of change and every hand. Repeated changes of one kind by one hand may be one row; rows are never merged across hands. A value that is not a boolean counts as partial. */
   complete: boolean;
   /** Why the rows are not all there is: untrusted text of at most 256 characters. */
   reason?: string | undefined;

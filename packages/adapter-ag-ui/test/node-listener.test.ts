@@ -1,8 +1,11 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, test } from "vitest";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
+import { createAgUiHandler } from "../src/handler/create-ag-ui-handler.ts";
 import { nodeListener } from "../src/handler.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 async function ask(listener: RequestListener): Promise<Response> {
   const server = createServer(listener).listen(0, "127.0.0.1");
@@ -37,4 +40,49 @@ test("so does one to which the server has added headers before", async () => {
   });
   expect(headers.getSetCookie()).toEqual(cookies);
   expect(headers.get("access-control-allow-origin")).toBe("*");
+});
+
+test("the connection of a reader who takes nothing of an answer that is over is given up after 30 s", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const answer = async () =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new Uint8Array(33_554_432)); // more than is on the way
+          controller.close();
+        },
+      }),
+    );
+  const server = createServer(nodeListener(answer)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  try {
+    const [connection] = (await once(server, "connection")) as [Socket];
+    socket.pause().write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+    const closed = once(connection, "close");
+    while (connection.writableLength === 0) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(29_999);
+    expect(connection.destroyed).toBe(false);
+    vi.advanceTimersByTime(1);
+    await closed;
+  } finally {
+    socket.destroy();
+    server.close();
+  }
+});
+
+test("a stream of which everything was taken is over, whether its reader asks on or not", async () => {
+  const handler = createAgUiHandler({
+    authorize: () => ({}),
+    async *run() {
+      yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "hello" };
+    },
+  });
+  const body = JSON.stringify({ threadId: "t", runId: "r", messages: [{ id: "u1", role: "user", content: "hi" }] });
+  const headers = { "content-type": "application/json" };
+  const response = await handler(new Request("http://agent.example/", { method: "POST", headers, body }));
+  const reader = response.body?.getReader();
+  for (let text = ""; !text.includes("RUN_FINISHED"); ) text += new TextDecoder().decode((await reader?.read())?.value);
+  await reader?.closed;
 });

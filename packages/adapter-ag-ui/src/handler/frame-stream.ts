@@ -67,7 +67,8 @@ export class FrameStream {
     this.#isEnded = true;
     clearTimeout(this.#pingTimer);
     this.#letIn();
-    this.#news();
+    if (this.#queue.length === 0) this.#deliver();
+    else this.#news();
   }
 
   /** Resolves once there is room for more, at once if there is. */

@@ -84,6 +84,8 @@ async function respond(answer: Promise<Response>, outgoing: ServerResponse): Pro
     await body?.cancel();
     return;
   }
+  // The rest of such a request may never come, or only in drops.
+  if (status === 408 || status === 503) outgoing.shouldKeepAlive = false;
   outgoing.writeHead(status, [...headers].flat()); // a list: there may be several set-cookie
   outgoing.flushHeaders();
   const reader = body?.getReader();
@@ -91,7 +93,10 @@ async function respond(answer: Promise<Response>, outgoing: ServerResponse): Pro
   outgoing.once("close", onClose);
   let isStuck = false;
   // The body was given up because nobody takes it, so nobody takes the end of a connection either.
-  reader?.closed.catch(() => isStuck && outgoing.destroy());
+  reader?.closed.then(
+    () => linger(outgoing),
+    () => isStuck && outgoing.destroy(),
+  );
   for (;;) {
     const chunk = await reader?.read();
     if (chunk === undefined || chunk.done || outgoing.destroyed) break;
@@ -100,7 +105,6 @@ async function respond(answer: Promise<Response>, outgoing: ServerResponse): Pro
     isStuck = false;
   }
   outgoing.off("close", onClose);
-  linger(outgoing);
   outgoing.end();
 }
 
@@ -118,6 +122,7 @@ function drained(outgoing: ServerResponse): Promise<void> {
 }
 
 function linger(outgoing: ServerResponse): void {
+  if (outgoing.destroyed) return;
   const timer = setTimeout(() => outgoing.destroy(), LINGER_MS);
   timer.unref();
   outgoing.once("close", () => clearTimeout(timer));

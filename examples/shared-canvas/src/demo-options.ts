@@ -1,15 +1,8 @@
-import { parseArgs } from "node:util";
+import { type CommonOptions, commonFlags, FlagsError, parseFlags, readCommonFlags } from "./flags.ts";
 
 export type DemoOptions =
-  | { readonly mode: "help" }
-  | { readonly mode: "serve"; readonly port: number }
-  | { readonly mode: "headless"; readonly screenshots: string | undefined }
+  | CommonOptions
   | { readonly mode: "join"; readonly shareLink: string; readonly name: string; readonly color: string };
-
-/** Flags that cannot be used. The message is for whoever typed them. */
-export class DemoOptionsError extends Error {
-  override readonly name = "DemoOptionsError";
-}
 
 export const help = `Usage: npm run demo -- [options]
 
@@ -26,47 +19,19 @@ as soon as a browser has opened the page. Ctrl-C ends it.
 
 Exit codes of --headless: 0 all expectations hold, 1 one does not, 2 wrong flags, 3 there is no Chromium.`;
 
-/** @throws DemoOptionsError */
+/** @throws FlagsError */
 export function parseDemoOptions(args: readonly string[]): DemoOptions {
-  const { port, join, name, color, headless, screenshots, help } = parse(args);
-  if (help) return { mode: "help" };
-  if (join !== undefined && headless) throw new DemoOptionsError("--join and --headless exclude each other");
-  if (join === undefined && (name ?? color) !== undefined)
-    throw new DemoOptionsError("--name and --color belong to --join");
-  if (screenshots !== undefined && !headless) throw new DemoOptionsError("--screenshots belongs to --headless");
-  if (port !== undefined && (join !== undefined || headless))
-    throw new DemoOptionsError("--port belongs to the page that stays open: not to --join, not to --headless");
-  if (join !== undefined) return { mode: "join", shareLink: join, name: name ?? "Guest", color: color ?? "#b4451f" };
-  if (headless) return { mode: "headless", screenshots };
-  return { mode: "serve", port: port === undefined ? 0 : readPort(port) };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: false,
-      options: {
-        port: { type: "string" },
-        join: { type: "string" },
-        name: { type: "string" },
-        color: { type: "string" },
-        headless: { type: "boolean", default: false },
-        screenshots: { type: "string" },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    }).values;
-  } catch (error) {
-    // An argument may be a share link with its token: only the first sentence, which names the flag, is shown.
-    const [sentence = "wrong flags"] = (error as Error).message.split(/[.']\s/);
-    throw new DemoOptionsError(/^Unexpected argument/.test(sentence) ? "every value needs its flag" : sentence, {
-      cause: error,
-    });
-  }
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new DemoOptionsError("--port should be a number from 0 to 65535");
+  const { join, name, color, ...common } = parseFlags(args, {
+    ...commonFlags,
+    join: { type: "string" },
+    name: { type: "string" },
+    color: { type: "string" },
+  });
+  if (common.help) return { mode: "help" };
+  if (join === undefined && (name ?? color) !== undefined) throw new FlagsError("--name and --color belong to --join");
+  if (join === undefined) return readCommonFlags(common);
+  if (common.headless) throw new FlagsError("--join and --headless exclude each other");
+  if (common.port !== undefined) throw new FlagsError("--port belongs to pages that stay open: not to --join");
+  if (common.screenshots !== undefined) throw new FlagsError("--screenshots belongs to --headless");
+  return { mode: "join", shareLink: join, name: name ?? "Guest", color: color ?? "#b4451f" };
 }

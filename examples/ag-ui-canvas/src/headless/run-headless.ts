@@ -1,7 +1,4 @@
-import { mkdir } from "node:fs/promises";
-import { launchChromium } from "../../../shared-canvas/src/headless/browser.ts";
-import { createExpectations } from "../../../shared-canvas/src/headless/expectations.ts";
-import type { Transcript } from "../../../shared-canvas/src/transcript.ts";
+import { type PlayOptions, type Props, play } from "../../../shared-canvas/src/headless/play.ts";
 import { startHost } from "../start-host.ts";
 import { openBothPages } from "./both-pages.ts";
 import { playLineUpScene } from "./line-up-scene.ts";
@@ -9,22 +6,12 @@ import { playNextTurnScene } from "./next-turn-scene.ts";
 import { playProposalScene } from "./proposal-scene.ts";
 import type { Stage } from "./stage.ts";
 
-export interface RunHeadlessOptions {
-  /** Directory for pictures; made if it is missing. */
-  screenshots: string | undefined;
-  transcript: Transcript;
-  /** Ends it early. */
-  signal: AbortSignal;
+/** Plays the whole scenario in Chromium. Gives back whether all expectations hold. @throws MissingBrowserError */
+export function runHeadless(options: PlayOptions): Promise<boolean> {
+  return play(options, (props) => playScenes(options, props));
 }
 
-/** Plays the whole scenario in Chromium. Gives back whether all expectations hold. @throws MissingBrowserError */
-export async function runHeadless({ screenshots, transcript, signal }: RunHeadlessOptions): Promise<boolean> {
-  const expect = createExpectations(transcript);
-  await using stack = new AsyncDisposableStack();
-  const browser = await launchChromium();
-  stack.defer(() => browser.close());
-  signal.addEventListener("abort", () => void browser.close(), { once: true });
-  if (screenshots !== undefined) await mkdir(screenshots, { recursive: true });
+async function playScenes({ screenshots, transcript }: PlayOptions, { browser, expect, stack }: Props): Promise<void> {
   const faults: string[] = [];
   let stage: Stage | undefined;
   const host = stack.use(
@@ -46,6 +33,4 @@ export async function runHeadless({ screenshots, transcript, signal }: RunHeadle
   transcript.title("Behind the scenes");
   expect.equal("the browser had nothing to complain about, the client no warnings", pages.complaints, []);
   expect.equal("and nothing failed at the endpoint", faults, []);
-  transcript.title(`${expect.passed} expectations hold, ${expect.failed} do not`);
-  return expect.failed === 0;
 }

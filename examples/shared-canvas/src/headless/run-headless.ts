@@ -1,13 +1,10 @@
-import { mkdir } from "node:fs/promises";
 import { TrustPolicy } from "@human-plus/core";
 import { joinCanvas } from "../agent/join-canvas.ts";
 import { startDemoHost } from "../demo-host.ts";
-import type { Transcript } from "../transcript.ts";
-import { launchChromium } from "./browser.ts";
 import { openCanvasPage } from "./canvas-page.ts";
 import { playDragScene } from "./drag-scene.ts";
-import { createExpectations } from "./expectations.ts";
 import { playKeyboardScene } from "./keyboard-scene.ts";
+import { type PlayOptions, type Props, play } from "./play.ts";
 import { playProposalScene } from "./proposal-scene.ts";
 import { playReloadScene } from "./reload-scene.ts";
 import { playHostileScene, playSecondAgentScene } from "./second-agent-scene.ts";
@@ -15,22 +12,12 @@ import type { Stage } from "./stage.ts";
 import { playTrustScene } from "./trust-scene.ts";
 import { startWireTap } from "./wire-tap.ts";
 
-export interface RunHeadlessOptions {
-  /** Directory for pictures; made if it is missing. */
-  screenshots: string | undefined;
-  transcript: Transcript;
-  /** Ends it early. */
-  signal: AbortSignal;
+/** Plays the whole scenario in Chromium. Gives back whether all expectations hold. @throws MissingBrowserError */
+export function runHeadless(options: PlayOptions): Promise<boolean> {
+  return play(options, (props) => playScenes(options, props));
 }
 
-/** Plays the whole scenario in Chromium. Gives back whether all expectations hold. @throws MissingBrowserError */
-export async function runHeadless({ screenshots, transcript, signal }: RunHeadlessOptions): Promise<boolean> {
-  const expect = createExpectations(transcript);
-  await using stack = new AsyncDisposableStack();
-  const browser = await launchChromium();
-  stack.defer(() => browser.close());
-  signal.addEventListener("abort", () => void browser.close(), { once: true });
-  if (screenshots !== undefined) await mkdir(screenshots, { recursive: true });
+async function playScenes({ screenshots, transcript }: PlayOptions, { browser, expect, stack }: Props): Promise<void> {
   const host = stack.use(await startDemoHost({ port: 0 }));
   const tap = stack.use(await startWireTap(host.shareLink));
   const canvas = await openCanvasPage({ browser, url: host.pageUrl, screenshots });
@@ -65,7 +52,4 @@ export async function runHeadless({ screenshots, transcript, signal }: RunHeadle
   expect.equal("the browser had nothing to complain about", canvas.complaints, []);
   await page.emulateMedia({ colorScheme: "dark" });
   await canvas.screenshot("5-dark");
-
-  transcript.title(`${expect.passed} expectations hold, ${expect.failed} do not`);
-  return expect.failed === 0;
 }

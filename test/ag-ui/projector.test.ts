@@ -333,10 +333,40 @@ describe("options", () => {
     [{ maxDetailBytes: "8" }, /maxDetailBytes.*is "8"/],
     [{ maxThreads: -1 }, /maxThreads/],
     [{ contextDetail: "all" }, /contextDetail should be "counts" or "changes", is "all"/],
+    [{ activity: "no" }, /activity should be true or false, is "no"/],
+    [{ custom: 1 }, /custom should be true or false, is 1/],
+    [{ state: null }, /state should be true or false, is null/],
+    [{ now: 1 }, /now should be a function, is 1/],
+    [{ projection: "all" }, /projection should be an object with options, is "all"/],
+    [{ projection: { change: true } }, /projection.change should be a function, is true/],
+    [{ projection: { changes: () => 1 } }, /projection should hold no "changes": there is no such option/],
+    [{ activities: true }, /options of a projector should hold no "activities"/],
   ])("%o is refused by name", (wrong, message) => {
-    const options = { surface: createFeed(), ...wrong } as SurfaceProjectorOptions;
+    let observed = 0;
+    const feed = {
+      observe: () => {
+        observed++;
+        return () => undefined;
+      },
+    };
+    const options = { surface: feed, ...wrong } as unknown as SurfaceProjectorOptions;
     expect(() => createSurfaceProjector(options)).toThrow(expect.objectContaining({ code: "invalid_argument" }));
     expect(() => createSurfaceProjector(options)).toThrow(message);
+    expect(observed).toBe(0);
+  });
+
+  test("of a stream, and threads, are refused by name", () => {
+    using projector = createSurfaceProjector({ surface: createFeed() });
+    const wrong: ReadonlyArray<readonly [use: () => unknown, message: string]> = [
+      [() => projector.open({} as never), "threadId should be a text, is undefined"],
+      [() => projector.open(undefined as never), "options of a stream should be an object with options, is undefined"],
+      [() => projector.open({ threadId: "t", onReady: 1 as never }), "onReady should be a function, is 1"],
+      [() => projector.context(7 as never), "threadId should be a text, is 7"],
+      [() => projector.withContext(undefined as never, []), "threadId should be a text, is undefined"],
+      [() => projector.messageId(null as never), "threadId should be a text, is null"],
+    ];
+    for (const [use, message] of wrong)
+      expect(use).toThrow(expect.objectContaining({ code: "invalid_argument", message }));
   });
 });
 

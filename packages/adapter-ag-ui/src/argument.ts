@@ -22,6 +22,33 @@ export function requireMatch(name: string, value: unknown, pattern: RegExp): str
   throw invalidArgument(`${name} should match ${pattern.source}, is ${describeValue(value)}`);
 }
 
+type OptionType = "boolean" | "function" | "string";
+
+const typeWords: Readonly<Record<OptionType, string>> = {
+  boolean: "true or false",
+  function: "a function",
+  string: "a text",
+};
+
+/** For options that may be left out. @throws HumanPlusError `invalid_argument` for anything else of another type */
+export function requireType(name: string, value: unknown, type: OptionType): void {
+  if (value === undefined || typeof value === type) return;
+  throw invalidArgument(`${name} should be ${typeWords[type]}, is ${describeValue(value)}`);
+}
+
+/** For objects with options in them. @throws HumanPlusError `invalid_argument` */
+export function requireOptions(name: string, value: unknown): void {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  throw invalidArgument(`${name} should be an object with options, is ${describeValue(value)}`);
+}
+
+/** @param rest what is left of options once the known ones are taken. @throws HumanPlusError `invalid_argument` */
+export function refuseUnknown(name: string, rest: object): void {
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined)
+    throw invalidArgument(`${name} should hold no ${describeValue(unknown)}: there is no such option`);
+}
+
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}...` : value);
   if (typeof value === "number" || typeof value === "boolean" || value === undefined || value === null)

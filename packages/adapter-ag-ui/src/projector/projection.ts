@@ -1,4 +1,5 @@
 import type { ChangeRow, JsonObject } from "@human-plus/core";
+import { refuseUnknown, requireOptions, requireType } from "../argument.ts";
 import type { AgUiJson } from "../events.ts";
 import type { SurfaceCall, SurfaceOccurrence, SurfaceParticipant } from "../feed/occurrence.ts";
 
@@ -29,6 +30,26 @@ export interface SurfaceProjection {
   activity?: ((activity: Of<"activity">) => Projected) | undefined;
   /** The member `participant`: whose doing it was. */
   participant?: ((participant: SurfaceParticipant) => Projected) | undefined;
+}
+
+const callbackNames: ReadonlySet<string> = new Set<keyof SurfaceProjection>([
+  "arguments",
+  "progress",
+  "result",
+  "refusal",
+  "change",
+  "proposal",
+  "activity",
+  "participant",
+]);
+
+/** @throws HumanPlusError `invalid_argument`: a callback under a misspelt name would let nothing out, and nobody would know why */
+export function requireProjection(projection: SurfaceProjection): void {
+  requireOptions("projection", projection);
+  for (const [name, callback] of Object.entries(projection)) {
+    if (!callbackNames.has(name)) refuseUnknown("projection", { [name]: callback });
+    requireType(`projection.${name}`, callback, "function");
+  }
 }
 
 /** Calls a projection and takes what it gives as JSON of at most `maxBytes`; anything else is absent. */

@@ -1,8 +1,16 @@
-import { describeValue, invalidArgument, requireInteger, requireMatch } from "../argument.ts";
+import {
+  describeValue,
+  invalidArgument,
+  refuseUnknown,
+  requireInteger,
+  requireMatch,
+  requireOptions,
+  requireType,
+} from "../argument.ts";
 import { type AgUiContext, agUiNames } from "../events.ts";
 import type { SurfaceFeed } from "../feed/occurrence.ts";
 import { type ContextDetail, SurfaceContext } from "./context-entry.ts";
-import type { SurfaceProjection } from "./projection.ts";
+import { requireProjection, type SurfaceProjection } from "./projection.ts";
 import { type SurfaceActivity, SurfaceLog } from "./surface-log.ts";
 import { ProjectedStream, type SurfaceStream } from "./surface-stream.ts";
 
@@ -50,7 +58,7 @@ export interface SurfaceProjector extends Disposable {
   messageId(threadId: string): string;
   /** What is shown now. */
   content(): SurfaceActivity;
-  /** A stream of one run. Close it when the run ends. */
+  /** A stream of one run. Close it when the run ends. @throws HumanPlusError `invalid_argument` */
   open(options: OpenStreamOptions): SurfaceStream;
   /** What happened since this thread was told last; nothing where there is nothing to say. The thread counts as told. */
   context(threadId: string): AgUiContext | undefined;
@@ -62,22 +70,26 @@ export interface SurfaceProjector extends Disposable {
 
 const MAX_CUSTOM = 100;
 
-/** @throws HumanPlusError `invalid_argument` that names the option */
-export function createSurfaceProjector({
-  surface,
-  name = "surface",
-  projection = {},
-  activity = true,
-  custom = false,
-  state = false,
-  contextDetail = "counts",
-  coalesceMs = 250,
-  maxEntries = 20,
-  maxBytes = 16_384,
-  maxDetailBytes = 2_048,
-  maxThreads = 1_000,
-  now = Date.now,
-}: SurfaceProjectorOptions): SurfaceProjector {
+/** @throws HumanPlusError `invalid_argument` that names the option, also for one that there is not */
+export function createSurfaceProjector(options: SurfaceProjectorOptions): SurfaceProjector {
+  requireOptions("options of a projector", options);
+  const {
+    surface,
+    name = "surface",
+    projection = {},
+    activity = true,
+    custom = false,
+    state = false,
+    contextDetail = "counts",
+    coalesceMs = 250,
+    maxEntries = 20,
+    maxBytes = 16_384,
+    maxDetailBytes = 2_048,
+    maxThreads = 1_000,
+    now = Date.now,
+    ...unknown
+  } = options;
+  refuseUnknown("options of a projector", unknown);
   if (typeof surface?.observe !== "function")
     throw invalidArgument(
       `surface should be a feed, as observeSession(session) or observeSurface(surface) gives, is ${describeValue(surface)}`,
@@ -90,12 +102,15 @@ export function createSurfaceProjector({
   requireInteger("maxThreads", maxThreads, { min: 1, max: 100_000 });
   if (contextDetail !== "counts" && contextDetail !== "changes")
     throw invalidArgument(`contextDetail should be "counts" or "changes", is ${describeValue(contextDetail)}`);
+  for (const [key, value] of Object.entries({ activity, custom, state })) requireType(key, value, "boolean");
+  requireType("now", now, "function");
+  requireProjection(projection);
 
   const log = new SurfaceLog({ name, projection, maxEntries, maxBytes, maxDetailBytes, now });
   const context = new SurfaceContext({ name, detail: contextDetail, maxThreads, maxBytes });
   const streams = new Set<{ stream: ProjectedStream; news: () => void }>();
   const activityType = `${agUiNames.type}surface`;
-  const messageId = (threadId: string) => `${agUiNames.id}${name}-${shortOf(threadId)}`;
+  const messageId = (threadId: string) => `${agUiNames.id}${name}-${shortOf(requireThread(threadId))}`;
   const stop = surface.observe((occurrence) => {
     const entry = log.add(occurrence);
     context.add(occurrence);
@@ -113,7 +128,11 @@ export function createSurfaceProjector({
     activityType,
     messageId,
     content: () => log.content(),
-    open({ threadId, state: shared, onReady }) {
+    open(stream) {
+      requireOptions("options of a stream", stream);
+      // A handler says more of its run than is looked at here.
+      const { threadId, state: shared, onReady } = stream;
+      requireType("onReady", onReady, "function");
       let timer: ReturnType<typeof setTimeout> | undefined;
       let readyAt = 0;
       const own = {
@@ -149,11 +168,16 @@ export function createSurfaceProjector({
       streams.add(own);
       return own.stream;
     },
-    context: (threadId) => context.entry(threadId),
-    withContext: (threadId, given) => context.replace(given, context.entry(threadId)),
+    context: (threadId) => context.entry(requireThread(threadId)),
+    withContext: (threadId, given) => context.replace(given, context.entry(requireThread(threadId))),
     close,
     [Symbol.dispose]: close,
   };
+}
+
+function requireThread(threadId: unknown): string {
+  if (typeof threadId === "string") return threadId;
+  throw invalidArgument(`threadId should be a text, is ${describeValue(threadId)}`);
 }
 
 /** Fits into an id, whatever a client chose: as it is if it is short and plain, else two hashes of it. */

@@ -17,6 +17,7 @@ export async function createSite({ handler }: Endpoint): Promise<Site> {
     "/": readPageFile(join(pages, "side-by-side/index.html")),
     "/side-by-side.css": readPageFile(join(pages, "side-by-side/side-by-side.css")),
     "/canvas": readPageFile(join(sharedCanvas, "index.html")),
+    "/base.css": readPageFile(join(sharedCanvas, "base.css")),
     "/page.css": readPageFile(join(sharedCanvas, "page.css")),
     "/icon.svg": readPageFile(join(sharedCanvas, "icon.svg")),
     "/page.js": bundleScript(join(pages, "canvas/main.ts")),

@@ -13,6 +13,7 @@ export async function bundlePage(): Promise<ReadonlyMap<string, PageFile>> {
   const directory = join(import.meta.dirname, "page");
   return new Map([
     ["/", await readPageFile(join(directory, "index.html"))],
+    ["/base.css", await readPageFile(join(directory, "base.css"))],
     ["/page.css", await readPageFile(join(directory, "page.css"))],
     ["/icon.svg", await readPageFile(join(directory, "icon.svg"))],
     ["/page.js", await bundleScript(join(directory, "main.ts"))],

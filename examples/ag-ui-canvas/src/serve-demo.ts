@@ -1,21 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeError } from "../../shared-canvas/src/run-demo.ts";
-import type { Transcript } from "../../shared-canvas/src/transcript.ts";
+import { describeError, type ServeOptions } from "../../shared-canvas/src/run-demo.ts";
 import { untilAborted } from "../../shared-canvas/src/until-aborted.ts";
 import { startHost } from "./start-host.ts";
-
-export interface ServeDemoOptions {
-  port: number;
-  transcript: Transcript;
-  /** Ends it. */
-  signal: AbortSignal;
-}
 
 /** Slow enough to watch, and to get in the way. */
 const PAUSE_MS = 1_800;
 
 /** Serves the pages and the agent's endpoint until it is stopped. */
-export async function serveDemo({ port, transcript, signal }: ServeDemoOptions): Promise<void> {
+export async function serveDemo({ port, transcript, signal }: ServeOptions): Promise<void> {
   const { title, note } = transcript;
   await using host = await startHost({
     port,

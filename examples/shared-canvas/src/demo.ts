@@ -6,22 +6,7 @@ import { serveDemo } from "./serve-demo.ts";
 
 await runDemo({
   command: "npm run demo",
-  async start({ args, ...context }) {
-    const options = parseDemoOptions(args);
-    switch (options.mode) {
-      case "help":
-        process.stdout.write(`${help}\n`);
-        return true;
-      case "serve":
-        await serveDemo({ ...options, ...context });
-        return true;
-      case "join":
-        await joinPage({ ...options, ...context });
-        return true;
-      case "headless":
-        return runHeadless({ ...options, ...context });
-      default:
-        return options satisfies never;
-    }
-  },
+  help,
+  parse: parseDemoOptions,
+  modes: { serve: serveDemo, join: joinPage, headless: runHeadless },
 });

@@ -3,16 +3,13 @@ import { readCanvas } from "./agent/canvas-reading.ts";
 import { freeSlots } from "./agent/free-slots.ts";
 import { joinCanvas } from "./agent/join-canvas.ts";
 import { tidyUp } from "./agent/tidy.ts";
-import type { Transcript } from "./transcript.ts";
+import type { DemoContext } from "./run-demo.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-export interface JoinPageOptions {
+export interface JoinPageOptions extends DemoContext {
   shareLink: string;
   name: string;
   color: string;
-  transcript: Transcript;
-  /** Ends it. */
-  signal: AbortSignal;
 }
 
 const PAUSE_MS = 1_200;

@@ -4,21 +4,14 @@ import { proposeCleanUp } from "./agent/propose-clean-up.ts";
 import { tidyUp } from "./agent/tidy.ts";
 import { watchPeople } from "./agent/watch-people.ts";
 import { startDemoHost } from "./demo-host.ts";
-import type { Transcript } from "./transcript.ts";
+import type { ServeOptions } from "./run-demo.ts";
 import { untilAborted } from "./until-aborted.ts";
-
-export interface ServeDemoOptions {
-  port: number;
-  transcript: Transcript;
-  /** Ends it. */
-  signal: AbortSignal;
-}
 
 /** Slow enough to watch, and to get in the way. */
 const PAUSE_MS = 1_800;
 
 /** Serves the page until it is stopped, and lets the agent Tidy in once a browser is there. */
-export async function serveDemo({ port, transcript, signal }: ServeDemoOptions): Promise<void> {
+export async function serveDemo({ port, transcript, signal }: ServeOptions): Promise<void> {
   await using host = await startDemoHost({ port });
   transcript.title("Shared canvas");
   transcript.note(`Open this page in a browser:    ${host.pageUrl}`);

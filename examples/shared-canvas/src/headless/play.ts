@@ -1,15 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import type { Browser } from "playwright-core";
-import type { Transcript } from "../transcript.ts";
+import type { DemoContext } from "../run-demo.ts";
 import { launchChromium } from "./browser.ts";
 import { createExpectations, type Expectations } from "./expectations.ts";
 
-export interface PlayOptions {
+export interface PlayOptions extends DemoContext {
   /** Directory for pictures; made if it is missing. */
   screenshots: string | undefined;
-  transcript: Transcript;
-  /** Ends it early. */
-  signal: AbortSignal;
 }
 
 /** What a scenario begins with. */

@@ -56,6 +56,24 @@ const definitions = [
 ];
 
 describe("the tools of a surface", () => {
+  test("hold one that tells what changed: the surface's own, or ours in its place, which asks it", async () => {
+    await using canvas = await startLiveCanvas();
+    const plain = await attachToolset(canvas);
+    expect([...plain.toolset.names.values()].toSorted()).toEqual(["canvas_move", "canvas_read", "changes_since"]);
+    const { toolset, execute } = await attachToolset(canvas, { changes: true });
+    expect(toolset.tools.map(({ name }) => name)).toEqual([
+      "surface_board_canvas_move",
+      "surface_board_canvas_read",
+      "surface_board_changes",
+    ]);
+    expect(toolset.pins).toEqual(plain.toolset.pins);
+    await execute("canvas_read");
+    canvas.personMoves("budget", 5, 5);
+    expect(await execute("surface_board_changes")).toMatchObject({
+      value: { text: expect.stringMatching(/"budget": moved by a person/) },
+    });
+  });
+
   test("are the same bytes after a refresh, for a surface that lists as before", async () => {
     await using canvas = await startLiveCanvas();
     const { toolset } = await attachToolset(canvas, { changes: true, announce: true });
@@ -67,7 +85,6 @@ describe("the tools of a surface", () => {
       "surface_board_canvas_move",
       "surface_board_canvas_read",
       "surface_board_changes",
-      "surface_board_changes_since",
     ]);
   });
 

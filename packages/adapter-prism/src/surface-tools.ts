@@ -5,6 +5,7 @@ import {
   type ToolDefinition,
   type ToolPins,
 } from "@human-plus/core";
+import { safeParseChangeFeedToolName } from "@human-plus/core/protocol";
 import type { ApprovalPolicy } from "./approval.ts";
 import {
   assertCount,
@@ -42,7 +43,7 @@ export interface SurfaceToolsOptions {
   exclusive?: boolean | ((address: ToolAddress) => boolean) | undefined;
   /** Tools that a person has to allow. @default none */
   approval?: ApprovalPolicy | undefined;
-  /** Offer `<prefix>changes`: what changed on the surface, and by whose hand. @default false */
+  /** Offer `<prefix>changes`, in place of the surface's own feed: what changed on the surface, and by whose hand. @default false */
   changes?: boolean | undefined;
   /** Offer `<prefix>announce`: tell people what the agent does. @default false */
   announce?: boolean | undefined;
@@ -110,8 +111,10 @@ export async function openSurfaceTools(options: SurfaceToolsOptions): Promise<Su
       announce,
     });
     const definitions = await humanPlus.tools(owner, attachmentId, { timeoutMs, ...operation, fresh: true });
+    // Two tools that tell what changed would be one too many: a model takes either, and only one of them knows what it has read.
+    const isOffered = ({ name }: ToolDefinition) => !changes || !safeParseChangeFeedToolName(name).ok;
     const nameOf = nameTools(
-      definitions.map(({ name }) => name),
+      definitions.filter(isOffered).map(({ name }) => name),
       { surfaceId, prefix, naming: options.naming, reserved: builtin.map(({ name }) => name) },
     );
     const pins: Record<string, string> = Object.create(null);
@@ -119,7 +122,8 @@ export async function openSurfaceTools(options: SurfaceToolsOptions): Promise<Su
     for (const definition of definitions) {
       const digest = await definition.digest();
       pins[definition.name] = digest;
-      offered.push(offer(definition, nameOf.get(definition.name) as string, { surfaceId, application, digest }));
+      const name = nameOf.get(definition.name);
+      if (name !== undefined) offered.push(offer(definition, name, { surfaceId, application, digest }));
     }
     offered.sort((a, b) => (a.name < b.name ? -1 : 1));
     const names = new Map([...nameOf].map(([tool, name]) => [name, tool] as const));

@@ -78,23 +78,22 @@ const PLAIN_MARKER = /^[\w.:+/=-]{1,64}$/;
 
 /** The refusal as a model in mid-turn has to read it: what it worked from, that nothing was written, and what not to do. */
 export function surfaceChangedError(
-  row: AttachmentRow,
+  pin: ObservedRevision | undefined,
   source: TextSource,
   guard: ResultGuard,
   refusal?: RpcError,
 ): HumanPlusError {
   const changes = refusal?.data === undefined ? [] : readChanges(refusal.data);
-  const { revision } = row;
-  const isPlain = revision === undefined || PLAIN_MARKER.test(revision.marker);
+  const isPlain = pin === undefined || PLAIN_MARKER.test(pin.marker);
   const basis =
-    revision === undefined
+    pin === undefined
       ? "It was pinned to no revision."
-      : `It was pinned to ${isPlain ? `revision ${JSON.stringify(revision.marker)}` : "the revision below"}, observed by ${revision.tool} at ${new Date(revision.observedAt).toISOString()}.`;
+      : `It was pinned to ${isPlain ? `revision ${JSON.stringify(pin.marker)}` : "the revision below"}, observed by ${pin.tool} at ${new Date(pin.observedAt).toISOString()}.`;
   const lines = [
     `The surface changed under you: ${source.tool} was refused. ${basis}`,
     "Nothing was written. Do not repeat this call as it is: read the surface or ask what changed first, then decide again.",
   ];
-  if (!isPlain) lines.push("The revision, in the surface's words:", guard.excerpt(revision.marker, source, 512));
+  if (!isPlain) lines.push("The revision, in the surface's words:", guard.excerpt(pin.marker, source, 512));
   if (changes.length > 0) {
     const rows = changes.slice(0, MAX_ROWS_IN_MESSAGE).map(describeChange);
     if (changes.length > rows.length) rows.push(`and ${changes.length - rows.length} more`);

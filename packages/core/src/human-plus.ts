@@ -17,6 +17,7 @@ import { contractVersion, limits } from "./gen/constants.ts";
 import type { Implementation, JsonObject } from "./gen/types.ts";
 import { Invitation, type InvitationFields } from "./invitation.ts";
 import { createParticipant, type Participant, type ParticipantOptions } from "./participant.ts";
+import type { Reading } from "./reading.ts";
 import { createResultGuard } from "./result-guard.ts";
 import { SurfaceClient } from "./surface-client.ts";
 import { SurfaceEventEmitter, type SurfaceEventListener, type SurfaceEventName } from "./surface-events.ts";
@@ -95,6 +96,8 @@ export interface CallOptions extends OperationOptions {
   yieldToPerson?: boolean | undefined;
   /** `ToolDefinition.digest()` of what the caller was shown: a tool that is defined otherwise by now is not called. @default none */
   digest?: string | undefined;
+  /** Pins the call to what this conversation of a model had read when it decided on it. @default what was last read, by anybody */
+  reading?: Reading | undefined;
 }
 
 /** Where an attachment stands. */
@@ -136,6 +139,11 @@ export interface HumanPlus {
    * With `protect`, calls that name those handles are refused with `deferred_to_person` until the turn ends.
    */
   turn(owner: string, id: string, options?: TurnOptions): Promise<Turn>;
+  /**
+   * Follows what one conversation of a model has read, for calls that it decides on together: see `Reading`. It begins with what
+   * has been read through the attachment, so begin a run with `turn`, and then this. Reads the store only.
+   */
+  reading(owner: string, id: string): Promise<Reading>;
   /** What is known of the surface's conflict detection. Reads the store only. */
   conflictDetection(owner: string, id: string): Promise<ConflictDetectionReport>;
   /** What is known of the surface's change feed. Reads the store only. */
@@ -242,6 +250,7 @@ export function createHumanPlus({
       client.announce(row, buildAnnouncement(row, activity));
     },
     turn: async (owner, id, options = {}) => client.turn(await usable(owner, id), { ...options, ...limitsOf(options) }),
+    reading: async (owner, id) => client.reading(await usable(owner, id)),
     conflictDetection: async (owner, id) => conflictDetectionReport(await authorised(owner, id)),
     changeFeed: async (owner, id) => changeFeedReport((await authorised(owner, id)).changeFeed),
     status: async (owner, id) => toStatus(await authorised(owner, id)),

@@ -36,6 +36,7 @@ export {
 export { Invitation, type InvitationFields, type ShareLinkOptions } from "./invitation.ts";
 export type { Issue } from "./parse/issue.ts";
 export { createParticipant, type Participant, type ParticipantOptions } from "./participant.ts";
+export type { Reading } from "./reading.ts";
 export { createResultGuard, type ResultGuard, type ResultGuardOptions, type TextSource } from "./result-guard.ts";
 export type { SurfaceEventListener, SurfaceEventName, SurfaceEvents } from "./surface-events.ts";
 export type { SurfaceSession } from "./surface-session.ts";

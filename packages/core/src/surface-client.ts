@@ -1,22 +1,22 @@
-import { argument, invalidArgument } from "./argument.ts";
-import type { AttachmentRow, AttachmentState } from "./attachment.ts";
+import { invalidArgument } from "./argument.ts";
+import type { AttachmentRow, AttachmentState, ObservedRevision } from "./attachment.ts";
 import { AttachmentRows } from "./attachment-rows.ts";
 import type { AttachmentStore } from "./attachment-store.ts";
 import { type CallResult, readCallResult } from "./call-result.ts";
 import { admitTools, type Catalogue, listTools } from "./catalogue.ts";
 import { type ChangeReport, hasFailed, readChangeFeed, unansweredReport } from "./change-feed.ts";
-import { assertRevisionAvailable, observeRevision, surfaceChangedError } from "./conflict-detection.ts";
+import { assertRevisionAvailable, observeRevision } from "./conflict-detection.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
 import { HumanPlusError } from "./error.ts";
-import { limits, methods } from "./gen/constants.ts";
-import { safeParseCallToolRequest } from "./gen/parsers.ts";
-import type { CallMeta, Implementation, JsonObject, Notification } from "./gen/types.ts";
+import { limits } from "./gen/constants.ts";
+import type { Implementation, JsonObject, Notification } from "./gen/types.ts";
 import type { CallOptions, ChangesSinceOptions, ListToolsOptions } from "./human-plus.ts";
 import { dispatchNotification, dropCatalogue, type LinkName, type LinkState, rememberProposal } from "./link-state.ts";
 import { LinkStates } from "./link-states.ts";
-import type { McpReply } from "./mcp-session.ts";
+import { CallReading, type Reading, requireReading } from "./reading.ts";
 import type { ResultGuard, TextSource } from "./result-guard.ts";
 import type { SurfaceEventEmitter } from "./surface-events.ts";
+import { ToolCaller } from "./tool-caller.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import type { RelayTransport } from "./transport.ts";
 import { isDeclared, refusalOf } from "./trust-policy.ts";
@@ -42,6 +42,7 @@ export class SurfaceClient {
   readonly #options: SurfaceClientOptions;
   readonly #rows: AttachmentRows;
   readonly #links: LinkStates;
+  readonly #caller: ToolCaller;
   readonly #unsubscribe: ReadonlyArray<() => void>;
 
   constructor(options: SurfaceClientOptions) {
@@ -54,6 +55,7 @@ export class SurfaceClient {
       forget: (row) => this.forget(row),
       onEnded: (attachmentId, state) => events.emit("attachmentEnded", { attachmentId, state }),
     });
+    this.#caller = new ToolCaller({ ...options, rows: this.#rows });
     this.#unsubscribe = [
       transport.onNotification((link, notification) => {
         const state = this.#links.get(link);
@@ -89,6 +91,8 @@ export class SurfaceClient {
     assertAdmitted(row, tool);
     if (typeof args !== "object" || args === null || Array.isArray(args))
       throw invalidArgument("args should be an object");
+    const reading = requireReading(options.reading);
+    reading?.assertOf(row);
     const state = this.#links.of(row);
     state.protection?.assertFree(tool, args);
     const deadline = createDeadline(options);
@@ -104,17 +108,53 @@ export class SurfaceClient {
         throw new HumanPlusError("tool_definition_changed", message);
       }
       assertRevisionAvailable(listed);
-      const source = sourceOf(listed, tool);
-      const result = await this.#callTool(state, listed, source, args, deadline, options);
-      const { row: observed, revision, notices } = await this.#observe(listed, result, tool);
+      const asked = reading?.isAnswered === true ? await this.#settle(reading, state, listed, deadline) : listed;
+      const pin = reading === undefined ? asked.revision : reading.pin;
+      const source = sourceOf(asked, tool);
+      const result = await this.#caller
+        .call(state, asked, source, args, deadline, { ...options, pin })
+        .catch((error: unknown) => {
+          if (error instanceof HumanPlusError && error.code === "surface_changed_under_you") reading?.refused();
+          throw error;
+        });
+      const catchesUp = !isBehind(asked) && pin?.marker === asked.revision?.marker;
+      const { row: observed, revision, notices } = await this.#observe(asked, result, tool, { catchesUp });
+      if (revision !== undefined) reading?.answered(revision);
       const read = readCallResult(result, source, this.#options.guard);
       if (read.proposal !== undefined) rememberProposal(state, read.proposal.id, tool);
       const unprotected =
-        observed.conflictDetection === "unavailable" && observed.conflictDetection !== listed.conflictDetection;
+        observed.conflictDetection === "unavailable" && observed.conflictDetection !== asked.conflictDetection;
       if (unprotected)
         notices.push("This surface mints no revisions: it cannot tell whether a call overwrites somebody's work.");
-      return { ...read, revision, notices: [...read.notices, ...notices] };
+      return { ...read, revision: revision?.marker, notices: [...read.notices, ...notices] };
     });
+  }
+
+  /**
+   * Finds out whether what the calls beside this one gave tells of the caller's own writes alone. Where that is not known it
+   * is not taken for read: the surface then refuses what is not fresh.
+   */
+  async #settle(
+    reading: CallReading,
+    state: LinkState,
+    row: AttachmentRow,
+    deadline: Deadline,
+  ): Promise<AttachmentRow> {
+    // A feed that does not answer leaves time for the call itself.
+    const half = createDeadline({ signal: deadline.signal, timeoutMs: deadline.remainingMs() / 2 });
+    try {
+      const { report, row: asked } = await this.#changes(state, row, half, reading.marker);
+      reading.settle(report.answered && report.complete && report.unreadable === 0 && report.deferTo.length === 0);
+      return asked;
+    } catch {
+      reading.settle(false);
+      return (await this.#options.store.get(row.id)) ?? row;
+    }
+  }
+
+  /** What has been read through the attachment until now. */
+  reading(row: AttachmentRow): Reading {
+    return new CallReading(row);
   }
 
   changesSince(row: AttachmentRow, options: ChangesSinceOptions & Limits): Promise<ChangeReport> {
@@ -131,7 +171,7 @@ export class SurfaceClient {
     const state = this.#links.of(row);
     const deadline = createDeadline(limitsOfCall);
     return this.#rows.locked(row, deadline, async (current) =>
-      use(await this.#changes(state, current, deadline, since)),
+      use((await this.#changes(state, current, deadline, since)).report),
     );
   }
 
@@ -140,30 +180,27 @@ export class SurfaceClient {
     row: AttachmentRow,
     deadline: Deadline,
     since: string | undefined,
-  ): Promise<ChangeReport> {
+  ): Promise<{ report: ChangeReport; row: AttachmentRow }> {
     const { catalogue, row: listed } = await this.#catalogue(state, row, deadline);
     const feed = catalogue.changeFeed;
-    if (feed === undefined)
-      return unansweredReport(
-        listed.changeFeed,
-        "The surface offers no change feed: whether something changed is not known.",
-      );
-    if (!feed.admitted) {
-      return unansweredReport(
-        listed.changeFeed,
-        "The surface offers a change feed that this agent may not call: whether something changed is not known.",
-      );
+    if (feed === undefined || !feed.admitted) {
+      const what = feed === undefined ? "no change feed" : "a change feed that this agent may not call";
+      const text = `The surface offers ${what}: whether something changed is not known.`;
+      return { report: unansweredReport(listed.changeFeed, text), row: listed };
     }
     const source = sourceOf(listed, feed.name);
     const from = since ?? listed.lastRead?.marker;
     const args = from === undefined ? {} : { since: from };
-    const result = await this.#callTool(state, listed, source, args, deadline, {});
+    const result = await this.#caller.call(state, listed, source, args, deadline, { pin: listed.revision });
     const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
     const read = { ...listed, changeFeed: report.state };
     // Whoever asks from elsewhere looks something up: what is news for the agent stays so, and so does its pin.
-    if (since === undefined && !hasFailed(result)) await this.#observe(read, result, feed.name, { catchesUp: true });
-    else if (report.state !== listed.changeFeed) await this.#rows.put(read);
-    return report;
+    if (since === undefined && !hasFailed(result)) {
+      const { row: observed } = await this.#observe(read, result, feed.name, { catchesUp: true });
+      return { report, row: observed };
+    }
+    if (report.state !== listed.changeFeed) await this.#rows.put(read);
+    return { report, row: read };
   }
 
   async turn(row: AttachmentRow, options: TurnOptions & Limits): Promise<Turn> {
@@ -246,74 +283,12 @@ export class SurfaceClient {
     }
   }
 
-  async #callTool(
-    state: LinkState,
-    row: AttachmentRow,
-    source: TextSource,
-    args: JsonObject,
-    deadline: Deadline,
-    options: CallOptions,
-  ): Promise<JsonObject> {
-    const { onProgress, yieldToPerson = false } = options;
-    const token = this.#options.randomId();
-    const meta: CallMeta = { "human-plus/participant": { id: row.participant.id } };
-    if (row.revision !== undefined) meta.revision = row.revision.marker;
-    if (onProgress !== undefined) meta.progressToken = token;
-    const params = { name: source.tool, arguments: args, _meta: meta };
-    argument("args", safeParseCallToolRequest({ jsonrpc: "2.0", id: token, method: methods.callTool, params }));
-
-    const person = yieldToPerson ? new AbortController() : undefined;
-    const signal =
-      person === undefined
-        ? deadline.signal
-        : AbortSignal.any([person.signal, ...(deadline.signal === undefined ? [] : [deadline.signal])]);
-    state.running.set(token, { source, onProgress, yieldToPerson: person && (() => person.abort()) });
-    let reply: McpReply;
-    try {
-      reply = await state.session.request(methods.callTool, params as unknown as JsonObject, { ...deadline, signal });
-    } catch (error) {
-      throw await this.#callFailure(error, row, source, person?.signal.aborted === true);
-    } finally {
-      state.running.delete(token);
-    }
-    if (reply.ok) return reply.result;
-    if (reply.error.conflict === "stale")
-      throw await this.#stale(row, source.tool, surfaceChangedError(row, source, this.#options.guard, reply.error));
-    const message = this.#options.guard.excerpt(reply.error.message, source, 4096);
-    throw new HumanPlusError("surface_error", `the surface answered ${source.tool} with an error of its own`, {
-      surface: { code: reply.error.code.slice(0, 64), message },
-    });
-  }
-
-  async #callFailure(error: unknown, row: AttachmentRow, source: TextSource, personActed: boolean): Promise<unknown> {
-    if (!(error instanceof HumanPlusError)) return error;
-    // A relay that enforces revisions itself refuses with 409.
-    if (error.code === "surface_changed_under_you")
-      return this.#stale(row, source.tool, surfaceChangedError(row, source, this.#options.guard));
-    if (error.code !== "aborted" || !personActed) return error;
-    const text = "a person acted on the surface, so the call was ended; read the surface before you decide what to do";
-    return new HumanPlusError("human_took_control", text, { outcome: error.outcome, cause: error });
-  }
-
-  /** A refused pin is never sent again; what it was read with still tells the feed where to start. */
-  async #stale(row: AttachmentRow, tool: string, error: HumanPlusError): Promise<HumanPlusError> {
-    const refused = row.evidence.refused ?? { tool, observedAt: this.#options.now() };
-    const enforced =
-      row.revision === undefined
-        ? {}
-        : { conflictDetection: "enforced" as const, evidence: { ...row.evidence, refused } };
-    const refusedRevision = row.revision ?? row.refusedRevision;
-    // Where that cannot be written, the pin is sent again, and refused again: the refusal is what has to be told.
-    await this.#rows.put({ ...row, ...enforced, revision: undefined, refusedRevision }).catch(() => undefined);
-    return error;
-  }
-
   async #observe(
     row: AttachmentRow,
     result: JsonObject,
     tool: string,
-    { catchesUp = !isBehind(row) } = {},
-  ): Promise<{ row: AttachmentRow; revision: string | undefined; notices: string[] }> {
+    { catchesUp }: { readonly catchesUp: boolean },
+  ): Promise<{ row: AttachmentRow; revision: ObservedRevision | undefined; notices: string[] }> {
     const { revision, conflictDetection, evidence, notices } = observeRevision(row, result, tool, this.#options.now());
     const observed = {
       ...row,
@@ -327,7 +302,7 @@ export class SurfaceClient {
       () => [],
       () => ["The revision of this result could not be stored, so the next call is not pinned to it."],
     );
-    return { row: observed, revision: revision?.marker, notices: [...notices, ...kept] };
+    return { row: observed, revision, notices: [...notices, ...kept] };
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   ListToolsOptions,
   OperationOptions,
 } from "./human-plus.ts";
+import type { Reading } from "./reading.ts";
 import type { SurfaceEventListener, SurfaceEventName } from "./surface-events.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import type { Turn, TurnOptions } from "./turn.ts";
@@ -24,6 +25,7 @@ export interface SurfaceSession {
   changesSince(options?: ChangesSinceOptions): Promise<ChangeReport>;
   announce(activity: AnnounceOptions): Promise<void>;
   turn(options?: TurnOptions): Promise<Turn>;
+  reading(): Promise<Reading>;
   conflictDetection(): Promise<ConflictDetectionReport>;
   changeFeed(): Promise<ChangeFeedReport>;
   status(): Promise<AttachmentStatus>;
@@ -43,6 +45,7 @@ export function createSurfaceSession(humanPlus: HumanPlus, owner: string, id: st
     changesSince: (options) => humanPlus.changesSince(owner, id, options),
     announce: (activity) => humanPlus.announce(owner, id, activity),
     turn: (options) => humanPlus.turn(owner, id, options),
+    reading: () => humanPlus.reading(owner, id),
     conflictDetection: () => humanPlus.conflictDetection(owner, id),
     changeFeed: () => humanPlus.changeFeed(owner, id),
     status: () => humanPlus.status(owner, id),

@@ -1,0 +1,97 @@
+import { invalidArgument } from "./argument.ts";
+import type { AttachmentRow, ObservedRevision } from "./attachment.ts";
+import { HumanPlusError } from "./error.ts";
+import { type LinkName, linkIdOf } from "./link-state.ts";
+
+/**
+ * What one conversation of a model has read of a surface. Calls that are made with it are pinned to what had been read when
+ * they were decided on, not to what other calls of the same answer, or of other conversations, have read since. So a model
+ * that reads and writes in one answer does not write over what it sees only afterwards. PROTOCOL.md section 5.
+ */
+export interface Reading {
+  /** What the next call is pinned to, if anything was read. */
+  readonly marker: string | undefined;
+  /** The model has been shown what its calls gave: what it decides from now on, it decides with that. */
+  advance(): void;
+}
+
+/** A reading as calls use it. */
+export class CallReading implements Reading {
+  readonly #link: string;
+  /** What the model has read. */
+  #read: ObservedRevision | undefined;
+  /** What the surface refused in an earlier step. The model was told to read again. */
+  #refused: ObservedRevision | undefined;
+  /** The last answer of this step, which the model has not seen. */
+  #latest: ObservedRevision | undefined;
+  /** What was refused in this step. */
+  #refusal: ObservedRevision | undefined;
+  /** An answer that tells of changes of others, so that it is not taken for read. */
+  #foreign: ObservedRevision | undefined;
+
+  constructor(row: AttachmentRow) {
+    this.#link = linkIdOf(row);
+    this.#read = row.revision;
+    this.#refused = row.refusedRevision;
+  }
+
+  get marker(): string | undefined {
+    return this.pin?.marker;
+  }
+
+  /**
+   * The first call after a refusal is pinned to nothing, so that it can read. What is decided beside it has not seen what it
+   * gives, and stays pinned to what was refused.
+   */
+  get pin(): ObservedRevision | undefined {
+    if (this.#read !== undefined) return this.#read;
+    return this.#latest === undefined ? undefined : (this.#refused ?? this.#latest);
+  }
+
+  /** An answer of this step differs from what was read: by the caller's own writes, or by changes of others. */
+  get isAnswered(): boolean {
+    const [read, latest] = [this.#read, this.#latest];
+    return read !== undefined && latest !== undefined && latest.marker !== read.marker && latest !== this.#foreign;
+  }
+
+  /** @param isOwn whether that answer tells of nothing but the caller's own writes */
+  settle(isOwn: boolean): void {
+    if (isOwn) this.#read = this.#latest;
+    else this.#foreign = this.#latest;
+  }
+
+  answered(revision: ObservedRevision): void {
+    this.#latest = revision;
+  }
+
+  refused(): void {
+    this.#refusal = this.pin;
+  }
+
+  advance(): void {
+    if (this.#latest !== undefined) {
+      this.#read = this.#latest;
+      this.#refused = undefined;
+    } else if (this.#refusal !== undefined) {
+      this.#read = undefined;
+      this.#refused = this.#refusal;
+    }
+    this.#latest = undefined;
+    this.#refusal = undefined;
+  }
+
+  /** @throws HumanPlusError `attachment_conflict` if it is of another attachment, or of an earlier one under the same id */
+  assertOf(row: LinkName): void {
+    if (this.#link === linkIdOf(row)) return;
+    throw new HumanPlusError(
+      "attachment_conflict",
+      "the reading is of another attachment, so what it read is no news of this one",
+    );
+  }
+}
+
+/** @throws HumanPlusError `invalid_argument` for what no client of this package made */
+export function requireReading(value: unknown): CallReading | undefined {
+  if (value === undefined || value instanceof CallReading) return value;
+  throw invalidArgument("reading should be what reading() gave");
+}

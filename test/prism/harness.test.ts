@@ -2,6 +2,7 @@ import { createHarnessToolset, type HarnessToolsetOptions } from "@human-plus/ad
 import { TrustPolicy } from "@human-plus/core";
 import { describe, expect, test } from "vitest";
 import { type LiveCanvas, startLiveCanvas } from "../parts/live-canvas.ts";
+import { offerProposing } from "./parts/proposing-tool.ts";
 
 async function harness(canvas: LiveCanvas, options: Partial<HarnessToolsetOptions> = {}) {
   const humanPlus = canvas.createClient();
@@ -59,12 +60,7 @@ describe("the tools of a surface in the other family's harness", () => {
 
   test("say of a proposal that it waits, refuse what is too large, and end on abort", async () => {
     await using canvas = await startLiveCanvas();
-    canvas.surface.tool({
-      name: "canvas_propose",
-      stage: true,
-      handler: (_, call) =>
-        void call.propose({ handle: "budget", kind: "moved" }, () => undefined, { summary: "Move it" }),
-    });
+    offerProposing(canvas);
     const { find } = await harness(canvas, { maxResultBytes: 600 });
     expect(await find("canvas_propose").handle({})).toMatch(/^proposed, waiting for a person\n/);
     await expect(find("canvas_read").handle({})).resolves.toContain("Budget");

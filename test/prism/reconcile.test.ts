@@ -4,8 +4,8 @@ import { createSseTransport } from "@human-plus/transport-sse";
 import { describe, expect, test } from "vitest";
 import { type LiveCanvas, startLiveCanvas } from "../parts/live-canvas.ts";
 import { startScriptedSurface } from "../parts/scripted-surface.ts";
-import { createMemoryToolEffectStore, type EffectRecord, type EffectStore } from "./host/effect-store.ts";
 import { call, startPrismAgent, transports } from "./parts/prism-agent.ts";
+import { createRecordingStore } from "./parts/recording-store.ts";
 
 const handlesOf = (_: string, { card, cards }: JsonObject): string[] =>
   Array.isArray(cards) ? cards.map(String) : card === undefined ? [] : [String(card)];
@@ -38,25 +38,6 @@ async function startSilentCanvas(): Promise<LiveCanvas> {
   return canvas;
 }
 
-/** A store that gives back what it last began. */
-function createRecordingStore(): EffectStore & { last(): EffectRecord } {
-  const store = createMemoryToolEffectStore();
-  let key = "";
-  const last = (): EffectRecord => {
-    const record = store.get(key);
-    if (record === undefined) throw new Error("no effect was claimed");
-    return record;
-  };
-  return {
-    ...store,
-    begin(asked) {
-      key = asked.key;
-      return store.begin(asked);
-    },
-    last,
-  };
-}
-
 describe.each(transports)("over %s", (_, createTransport) => {
   /** An agent whose call of a tool is lost, and what the host kept of it. */
   async function lose(canvas: LiveCanvas, tool: string, args: object, meanwhile = () => {}) {
@@ -79,8 +60,8 @@ describe.each(transports)("over %s", (_, createTransport) => {
     }
     meanwhile();
     await running;
-    const record = effectStore.last();
-    expect(record.status).toBe("unknown");
+    const record = effectStore.records().at(-1);
+    if (record?.status !== "unknown") throw new Error(`the effect is ${record?.status}`);
     const { humanPlus, attachmentId, toolset } = agent;
     const reconcile = (more: Partial<ReconcileSurfaceEffectOptions> = {}) =>
       reconcileSurfaceEffect({

@@ -4,6 +4,7 @@ import { type ScriptedSurface, startScriptedSurface } from "../parts/scripted-su
 import { createMemoryToolEffectStore } from "./host/effect-store.ts";
 import type { Tool } from "./host/shapes.ts";
 import { call, type PrismAgent, startPrismAgent, transports } from "./parts/prism-agent.ts";
+import { settleFrames } from "./parts/settle-frames.ts";
 
 const silent = () => startScriptedSurface(() => undefined);
 const done = { result: { content: [{ type: "text", text: "done" }] } };
@@ -15,18 +16,6 @@ const progress = (token: string | undefined, step: number, message = "on it") =>
 const tokenOf = ({ params }: { params?: Record<string, unknown> | undefined }) =>
   (params?.["_meta"] as { progressToken?: string } | undefined)?.progressToken;
 const calledFrame = ({ frames }: ScriptedSurface) => frames.find(({ method }) => method === methods.callTool);
-
-/** Sends what makes the agent's process notice that everything sent before has arrived. */
-async function settleFrames(surface: ScriptedSurface, agent: PrismAgent): Promise<void> {
-  const noticed = new Promise<void>((resolve) => {
-    const stop = agent.humanPlus.on("catalogueChanged", () => {
-      stop();
-      resolve();
-    });
-  });
-  await surface.send({ jsonrpc: "2.0", method: methods.toolsListChanged });
-  await noticed;
-}
 
 /** Makes the host take no progress before a moment, and counts what it is given meanwhile. */
 function slowHost({ config, toolset }: PrismAgent, until: Promise<void>): { most(): number; calls(): number } {
@@ -65,7 +54,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
       await surface.arrival(methods.callTool);
       const token = tokenOf(calledFrame(surface) ?? {});
       await surface.send(progress(token, 1));
-      await settleFrames(surface, agent);
+      await settleFrames(surface, agent.humanPlus);
       expect(agent.of("tool_execution_progress")).toHaveLength(1);
 
       const abortedAt = performance.now();
@@ -74,7 +63,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
       took.push(performance.now() - abortedAt);
       await surface.arrival(methods.cancelled);
       await surface.send(progress(token, 2));
-      await settleFrames(surface, agent);
+      await settleFrames(surface, agent.humanPlus);
       expect(agent.of("tool_execution_progress")).toHaveLength(1);
       expect(agent.of("tool_execution_error")).toMatchObject([{ error: { code: "aborted" } }]);
       release();
@@ -138,7 +127,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
 
     const token = tokenOf(calledFrame(surface) ?? {});
     await surface.send(progress(token, flood + 1));
-    await settleFrames(surface, agent);
+    await settleFrames(surface, agent.humanPlus);
     expect(agent.of("tool_execution_progress")).toHaveLength(steps.length);
     const end = agent.events.findIndex(({ type }) => type === "tool_execution_finished");
     expect(agent.events.slice(end).map(({ type }) => type)).not.toContain("tool_execution_progress");
@@ -155,11 +144,11 @@ describe.each(transports)("over %s", (_, createTransport) => {
     await surface.arrival(methods.callTool);
     const token = tokenOf(calledFrame(surface) ?? {});
     for (const step of [1, 2, 3]) await surface.send(progress(token, step));
-    await settleFrames(surface, agent);
+    await settleFrames(surface, agent.humanPlus);
     agent.session.abort();
     await expect(run).rejects.toMatchObject({ status: "aborted" });
     release();
-    await settleFrames(surface, agent);
+    await settleFrames(surface, agent.humanPlus);
     expect(host.calls()).toBe(1);
   });
 });

@@ -2,9 +2,9 @@ import type { JsonObject } from "@human-plus/core";
 import { describe, expect, test } from "vitest";
 import { startLiveCanvas } from "../parts/live-canvas.ts";
 import { type Answering, startScriptedSurface } from "../parts/scripted-surface.ts";
-import { createMemoryToolEffectStore, type EffectStore } from "./host/effect-store.ts";
 import { createSecretRedactor } from "./host/redactor.ts";
 import { call, startPrismAgent, transports } from "./parts/prism-agent.ts";
+import { createRecordingStore } from "./parts/recording-store.ts";
 
 const identity = { id: "me", active: true };
 const required = { kind: "external_mutation", idempotency: "required" } as const;
@@ -12,20 +12,6 @@ const onCall =
   (answer: Answering): Answering =>
   (request, surface) =>
     request.method === "tools/call" ? answer(request, surface) : undefined;
-
-/** A store that remembers what was begun in it. */
-function createRecordingStore(): EffectStore & { statuses(): (string | undefined)[] } {
-  const store = createMemoryToolEffectStore();
-  const keys: string[] = [];
-  return {
-    ...store,
-    begin(asked) {
-      keys.push(asked.key);
-      return store.begin(asked);
-    },
-    statuses: () => keys.map((key) => store.get(key)?.status),
-  };
-}
 
 describe.each(transports)("over %s", (_, createTransport) => {
   test("calls that run at once, and fail in part, end under the host's ids and names, so that no effect is left unknown", async () => {
@@ -54,7 +40,12 @@ describe.each(transports)("over %s", (_, createTransport) => {
       ["read", "surface_board_canvas_read"],
       ["refused", "surface_board_canvas_move"],
     ]);
-    expect(effectStore.statuses()).toEqual(["completed", "completed", "completed", "completed"]);
+    expect(effectStore.records().map(({ status }) => status)).toEqual([
+      "completed",
+      "completed",
+      "completed",
+      "completed",
+    ]);
     expect(agent.provider.read("refused")).toMatch(/surface_changed_under_you/);
     expect(canvas.cards.get("budget")).toMatchObject({ x: 7, y: 7 });
   });
@@ -147,7 +138,7 @@ describe.each(transports)("what a surface says, over %s", (_, createTransport) =
     });
     await agent.session.run("go");
     expect(agent.provider.read("large")).toMatch(/result_refused.*applied/);
-    expect(effectStore.statuses()).toEqual(["completed", "completed"]);
+    expect(effectStore.records().map(({ status }) => status)).toEqual(["completed", "completed"]);
   });
 
   test("of a refusal stays within the 8 KiB of an error, with its frame and the outcome whole", async () => {

@@ -7,6 +7,7 @@ import { startScriptedSurface } from "../parts/scripted-surface.ts";
 import type { AgentEvent } from "./host/events.ts";
 import { createAgentSession } from "./host/session.ts";
 import { toAgUiFrames } from "./parts/ag-ui-frames.ts";
+import { personDrags } from "./parts/person.ts";
 import { call, type PrismAgent, startPrismAgent, transports } from "./parts/prism-agent.ts";
 
 const tokenOf = ({ params }: { params?: Record<string, unknown> | undefined }) =>
@@ -101,9 +102,7 @@ describe.each(transports)("the events of a session, over %s", (_, createTranspor
         ...reading,
         { calls: [{ id: "burst", name: "burst" }] },
         async () => {
-          const acted = new Promise<void>((resolve) => void agent.humanPlus.on("personActed", () => resolve()));
-          canvas.personMoves("budget", 1, 1);
-          await acted;
+          await personDrags(canvas, agent);
           return { calls: [call("c2", "canvas_read")] };
         },
       ],

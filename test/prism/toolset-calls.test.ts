@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import { startLiveCanvas } from "../parts/live-canvas.ts";
 import { type Answering, startScriptedSurface } from "../parts/scripted-surface.ts";
 import { attachToolset } from "./parts/attached-toolset.ts";
+import { offerProposing } from "./parts/proposing-tool.ts";
+import { settleFrames } from "./parts/settle-frames.ts";
 import { createTroubledStore } from "./parts/troubled-store.ts";
 
 const text = (words: string, more: object = {}) => ({ result: { content: [{ type: "text", text: words }], ...more } });
@@ -53,12 +55,7 @@ describe("a result", () => {
 
   test("of a staged write comes at once, and says that a person decides", async () => {
     await using canvas = await startLiveCanvas();
-    canvas.surface.tool({
-      name: "canvas_propose",
-      stage: true,
-      handler: (_, call) =>
-        void call.propose({ handle: "budget", kind: "moved" }, () => undefined, { summary: "Move it" }),
-    });
+    offerProposing(canvas);
     const { execute } = await attachToolset(canvas);
     const { value, metadata } = await execute("canvas_propose");
     expect(value).toMatchObject({ status: "proposed, waiting for a person" });
@@ -175,7 +172,6 @@ describe("a call under way", () => {
     await using surface = await startScriptedSurface(onCall(() => undefined));
     const { execute, humanPlus, attachmentId } = await attachToolset(surface);
     await humanPlus.watch("me", attachmentId);
-    const arrived = new Promise<void>((resolve) => humanPlus.on("catalogueChanged", () => resolve()));
     const run = new AbortController();
     const steps: unknown[] = [];
     const call = failure(execute("write", {}, { signal: run.signal, progress: (step) => void steps.push(step) }));
@@ -189,8 +185,7 @@ describe("a call under way", () => {
     expect(await call).toMatchObject({ code: "aborted", outcome: "unknown" });
     await surface.arrival("notifications/cancelled");
     await progress(2);
-    await surface.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-    await arrived; // and so has what was sent before it
+    await settleFrames(surface, humanPlus);
     expect(steps).toEqual([{ progress: 1 }]);
   });
 
@@ -281,6 +276,16 @@ describe("a call under way", () => {
 });
 
 describe("a set of tools", () => {
+  /** Two tools, of which one is described as a test says at that moment. */
+  const offering =
+    (description: () => string): Answering =>
+    ({ method }) => {
+      if (method === "tools/call") return text("ok");
+      return method === "tools/list"
+        ? { result: { tools: [{ name: "read", description: description() }, { name: "write" }] } }
+        : undefined;
+    };
+
   test("that was closed ends what runs, and answers with a clear error", async () => {
     await using surface = await startScriptedSurface(onCall(() => undefined));
     const { execute, toolset } = await attachToolset(surface, { changes: true });
@@ -321,18 +326,11 @@ describe("a set of tools", () => {
 
   test("does not call a tool that is defined otherwise than the model was shown, until it is refreshed", async () => {
     let description = "Reads.";
-    await using surface = await startScriptedSurface(({ method }) => {
-      if (method === "tools/call") return text("ok");
-      return method === "tools/list"
-        ? { result: { tools: [{ name: "read", description }, { name: "write" }] } }
-        : undefined;
-    });
+    await using surface = await startScriptedSurface(offering(() => description));
     const { toolset, execute, humanPlus, attachmentId } = await attachToolset(surface);
     await humanPlus.watch("me", attachmentId);
     description = "Reads, and pays.";
-    const changed = new Promise<void>((resolve) => humanPlus.on("catalogueChanged", () => resolve()));
-    await surface.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-    await changed;
+    await settleFrames(surface, humanPlus);
     expect(await failure(execute("read"))).toMatchObject({ code: "tool_definition_changed", outcome: "not_applied" });
     expect(toolset.disabled).toBeUndefined();
     await execute("write");
@@ -345,12 +343,7 @@ describe("a set of tools", () => {
     "is disabled, with the reason, once %s finds a definition that differs from its pin",
     async (how) => {
       let description = "Reads.";
-      await using surface = await startScriptedSurface(({ method }) => {
-        if (method === "tools/call") return text("ok");
-        return method === "tools/list"
-          ? { result: { tools: [{ name: "read", description }, { name: "write" }] } }
-          : undefined;
-      });
+      await using surface = await startScriptedSurface(offering(() => description));
       const pins = (await attachToolset(surface)).toolset.pins;
       const { toolset, execute, humanPlus, attachmentId } = await attachToolset(surface, {
         trust: TrustPolicy.everyTool({ pins }),
@@ -358,9 +351,7 @@ describe("a set of tools", () => {
       const { tools } = toolset;
       await humanPlus.watch("me", attachmentId);
       description = "Reads, and pays.";
-      const changed = new Promise<void>((resolve) => humanPlus.on("catalogueChanged", () => resolve()));
-      await surface.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-      await changed;
+      await settleFrames(surface, humanPlus);
       const found = how === "a call" ? execute("write") : toolset.refresh();
       await expect(found).rejects.toMatchObject({ code: "tool_definition_changed" });
       expect(toolset.disabled).toMatchObject({ code: "tool_definition_changed" });

@@ -2,7 +2,8 @@ import { watchSurface } from "@human-plus/adapter-prism";
 import type { HumanPlus } from "@human-plus/core";
 import { describe, expect, test } from "vitest";
 import { type LiveCanvas, startLiveCanvas } from "../parts/live-canvas.ts";
-import { call, type PrismAgent, startPrismAgent, transports } from "./parts/prism-agent.ts";
+import { personDrags } from "./parts/person.ts";
+import { call, type PrismAgent, type PrismAgentOptions, startPrismAgent, transports } from "./parts/prism-agent.ts";
 
 const PERSON = /A person is working on the live surface at this moment/;
 const GONE = /The live surface is gone/;
@@ -12,24 +13,14 @@ const watch = ({ session, humanPlus, attachmentId }: PrismAgent, more: object = 
 const steered = ({ provider }: PrismAgent, words: RegExp, turn = -1) =>
   (provider.requests.at(turn)?.messages ?? []).filter(({ text }) => words.test(text));
 
-/** Resolves once the agent's process has heard that a person acted. */
-function heard({ humanPlus }: PrismAgent): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = humanPlus.on("personActed", () => {
-      stop();
-      resolve();
-    });
-  });
-}
-
-/** A person drags a card, and the agent's process has heard all of it. */
-async function personDrags(canvas: LiveCanvas, agent: PrismAgent, steps = 1): Promise<void> {
-  for (let step = 1; step <= steps; step++) {
-    const done = heard(agent);
-    canvas.personMoves("budget", step, step);
-    await done;
-  }
-}
+const reading = [{ calls: [call("c1", "canvas_read")] }];
+/** The model reads again, once something has happened. */
+const readsAfter =
+  (happens: () => Promise<void>, id = "c2") =>
+  async () => {
+    await happens();
+    return { calls: [call(id, "canvas_read")] };
+  };
 
 describe.each(transports)("over %s", (_, createTransport) => {
   test("a person who takes over is told to a running model once before its next turn, however much they do", async () => {
@@ -38,15 +29,9 @@ describe.each(transports)("over %s", (_, createTransport) => {
       surface: canvas,
       createTransport,
       steps: [
-        { calls: [call("c1", "canvas_read")] },
-        async () => {
-          await personDrags(canvas, agent, 4);
-          return { calls: [call("c2", "canvas_read")] };
-        },
-        async () => {
-          await personDrags(canvas, agent);
-          return { calls: [call("c3", "canvas_read")] };
-        },
+        ...reading,
+        readsAfter(() => personDrags(canvas, agent, 4)),
+        readsAfter(() => personDrags(canvas, agent), "c3"),
       ],
     });
     using watching = await watch(agent);
@@ -64,13 +49,12 @@ describe.each(transports)("over %s", (_, createTransport) => {
       surface: canvas,
       createTransport,
       steps: [
-        { calls: [call("c1", "canvas_read")] },
-        async () => {
+        ...reading,
+        readsAfter(async () => {
           const ended = new Promise<void>((resolve) => void agent.humanPlus.on("attachmentEnded", () => resolve()));
           await canvas.connection.close();
           await ended;
-          return { calls: [call("c2", "canvas_read")] };
-        },
+        }),
       ],
     });
     using _watching = await watch(agent);
@@ -82,11 +66,12 @@ describe.each(transports)("over %s", (_, createTransport) => {
 
 describe("a watch", () => {
   const [[, createTransport]] = transports;
-  const reading = [{ calls: [call("c1", "canvas_read")] }];
+  const start = (surface: LiveCanvas, steps: PrismAgentOptions["steps"] = reading) =>
+    startPrismAgent({ surface, createTransport, steps });
 
   test("says nothing outside a run: the next one begins with a turn", async () => {
     await using canvas = await startLiveCanvas();
-    await using agent = await startPrismAgent({ surface: canvas, createTransport, steps: reading });
+    await using agent = await start(canvas);
     using _watching = await watch(agent);
     await personDrags(canvas, agent);
     await agent.session.run("go");
@@ -97,17 +82,7 @@ describe("a watch", () => {
   test("says nothing of other attachments", async () => {
     await using canvas = await startLiveCanvas();
     await using other = await startLiveCanvas();
-    await using agent: PrismAgent = await startPrismAgent({
-      surface: canvas,
-      createTransport,
-      steps: [
-        ...reading,
-        async () => {
-          await personDrags(other, agent);
-          return { calls: [call("c2", "canvas_read")] };
-        },
-      ],
-    });
+    await using agent: PrismAgent = await start(canvas, [...reading, readsAfter(() => personDrags(other, agent))]);
     const { humanPlus } = agent;
     const { invitation } = other;
     const elsewhere = await humanPlus.attach({
@@ -126,20 +101,13 @@ describe("a watch", () => {
 
   test("goes on after a run that failed, and lets nothing of it go unhandled", async () => {
     await using canvas = await startLiveCanvas();
-    await using agent: PrismAgent = await startPrismAgent({
-      surface: canvas,
-      createTransport,
-      steps: [
-        () => {
-          throw new Error("the provider is down");
-        },
-        ...reading,
-        async () => {
-          await personDrags(canvas, agent);
-          return { calls: [call("c2", "canvas_read")] };
-        },
-      ],
-    });
+    await using agent: PrismAgent = await start(canvas, [
+      () => {
+        throw new Error("the provider is down");
+      },
+      ...reading,
+      readsAfter(() => personDrags(canvas, agent)),
+    ]);
     using _watching = await watch(agent);
     await expect(agent.session.run("go")).rejects.toMatchObject({ name: "AgentRunError" });
     await agent.session.run("again");
@@ -149,19 +117,14 @@ describe("a watch", () => {
   test("offers again what the host did not take, because too much was waiting", async () => {
     await using canvas = await startLiveCanvas();
     const refused: unknown[] = [];
-    await using agent: PrismAgent = await startPrismAgent({
-      surface: canvas,
-      createTransport,
-      steps: [
-        ...reading,
-        async () => {
-          for (let n = 0; n < 8; n++) await agent.session.steer(`note ${n}`);
-          await personDrags(canvas, agent);
-          return { calls: [call("c2", "canvas_read")] };
-        },
-        { calls: [call("c3", "canvas_read")] },
-      ],
-    });
+    await using agent: PrismAgent = await start(canvas, [
+      ...reading,
+      readsAfter(async () => {
+        for (let n = 0; n < 8; n++) await agent.session.steer(`note ${n}`);
+        await personDrags(canvas, agent);
+      }),
+      { calls: [call("c3", "canvas_read")] },
+    ]);
     const unhandled: unknown[] = [];
     const listen = (reason: unknown) => void unhandled.push(reason);
     process.on("unhandledRejection", listen);
@@ -181,17 +144,7 @@ describe("a watch", () => {
 
   test("leaves nothing behind once it is closed, twice if need be: no subscription, no hold on the leg, no word", async () => {
     await using canvas = await startLiveCanvas();
-    await using agent: PrismAgent = await startPrismAgent({
-      surface: canvas,
-      createTransport,
-      steps: [
-        ...reading,
-        async () => {
-          await personDrags(canvas, agent);
-          return { calls: [call("c2", "canvas_read")] };
-        },
-      ],
-    });
+    await using agent: PrismAgent = await start(canvas, [...reading, readsAfter(() => personDrags(canvas, agent))]);
     const { humanPlus, attachmentId } = agent;
     let holds = 0;
     const counting: HumanPlus = {
@@ -219,7 +172,7 @@ describe("a watch", () => {
 
   test("of an attachment that nobody trusts is refused, and leaves no subscription", async () => {
     await using canvas = await startLiveCanvas();
-    await using agent = await startPrismAgent({ surface: canvas, createTransport, steps: [] });
+    await using agent = await start(canvas, []);
     const { humanPlus, session } = agent;
     const { id } = await humanPlus.attach({
       owner: "me",

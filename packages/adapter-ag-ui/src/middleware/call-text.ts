@@ -31,8 +31,14 @@ export const texts = {
     `${tool} was not called: its arguments are no JSON object, or too long. Nothing was written. Give a JSON object.`,
   budget: (maxIterations: number) =>
     `The call was not made: this run has used its ${maxIterations} rounds of calls. Nothing was written. Say to the person where you stand; you can go on in the next run.`,
+  tooMany: (maxCalls: number) =>
+    `The call was not made: no more than ${maxCalls} calls of the surface are made in one round. Nothing was written. If it is still needed, make it again after you have read the answers to the others.`,
+  notOffered: (name: string) =>
+    `The call was not made: the surface offers no tool ${JSON.stringify(name.slice(0, 64))} in this run, whatever was offered earlier. Nothing was written.`,
   runFailed: "The call was not made: the run failed before it. Nothing was written.",
   lost: "There is no result of this call here: the run that made it ended before one came. What became of it is not known. Read the surface before you decide what to do.",
+  underWay:
+    "This call is being made in another run, and was not made again. What became of it is not known here. Read the surface before you decide what to do.",
   madeBefore:
     "This call was made before and was not made again, and its answer is not kept any more. Read the surface to see what it did.",
   personActed: "Note: a person acted on the surface while you worked. Read what you work on before you write.",

@@ -6,6 +6,7 @@ import {
   type RunAgentInput,
 } from "@ag-ui/client";
 import { from, lastValueFrom, toArray } from "rxjs";
+import { MessageHistory } from "./message-history.ts";
 
 /** What a run left behind: the messages and the state that its client has now. */
 export interface RunOutcome {
@@ -13,9 +14,26 @@ export interface RunOutcome {
   readonly state: unknown;
 }
 
-/** Applies events to an input, as the client itself does. */
+/**
+ * Applies events to an input, as the client itself does, and by the client itself where it is state, or all messages at once.
+ * It takes time linear in what happens to messages, which the client does not.
+ */
 export async function applyEvents(input: RunAgentInput, events: readonly BaseEvent[]): Promise<RunOutcome> {
-  const messages = structuredClone(input.messages);
+  let history = new MessageHistory(structuredClone(input.messages));
+  const ofState: BaseEvent[] = [];
+  for (const event of events) {
+    if (String(event.type).startsWith("STATE_")) ofState.push(event);
+    else if (!history.apply(event)) {
+      const { messages } = await applyByClient({ ...input, messages: history.messages() }, [event]);
+      history = new MessageHistory(messages);
+    }
+  }
+  const { state } = await applyByClient({ ...input, messages: [] }, ofState);
+  return { messages: history.messages(), state };
+}
+
+async function applyByClient(input: RunAgentInput, events: readonly BaseEvent[]): Promise<RunOutcome> {
+  const { messages } = input;
   // It reads the messages of the agent, and nothing else of it.
   const agent = { messages } as unknown as AbstractAgent;
   const mutations = await lastValueFrom(defaultApplyEvents(input, from([...events]), agent, []).pipe(toArray()));

@@ -3,7 +3,7 @@ import type { BaseEvent } from "@ag-ui/client";
 /** A call of a tool as its events told it. */
 export interface StreamedCall {
   readonly id: string;
-  readonly name: string;
+  name: string;
   /** The arguments as they came; `undefined` when they were over the bound. */
   args: string | undefined;
   ended: boolean;
@@ -49,11 +49,13 @@ export class InnerEvents {
     const call = this.#calls.get(id);
     switch (type) {
       case "TOOL_CALL_START":
+        // One that begins again is the same one, and what it says more is added: so clients take it.
         if (call === undefined)
           this.#calls.set(id, { id, name: String(fields["toolCallName"]), args: "", ended: false, answered: false });
+        else call.name = String(fields["toolCallName"]);
         return;
       case "TOOL_CALL_ARGS":
-        if (call?.args === undefined || call.ended) return;
+        if (call?.args === undefined) return;
         call.args += String(fields["delta"]);
         if (call.args.length > MAX_ARGS_CHARACTERS) call.args = undefined;
         return;
@@ -69,6 +71,11 @@ export class InnerEvents {
   /** Calls that were made in whole and that nobody answered, in their order. */
   unanswered(): StreamedCall[] {
     return [...this.#calls.values()].filter(({ ended, answered }) => ended && !answered);
+  }
+
+  /** Calls began that did not end. */
+  get hasOpenCall(): boolean {
+    return [...this.#open.values()].some(({ type }) => type === "TOOL_CALL_END");
   }
 
   /** The events that end what is open, the last begun first. */

@@ -22,8 +22,9 @@ export interface OwnMaterial {
 export function takeOwnMaterial(input: RunAgentInput, name: string): OwnMaterial {
   const prefix = interruptPrefix(name);
   const entries = (input.resume ?? []) as readonly AgUiResumeEntry[];
-  const ours = entries.filter(({ interruptId }) => String(interruptId).startsWith(prefix));
-  const others = entries.filter((entry) => !ours.includes(entry));
+  const isOurs = ({ interruptId }: AgUiResumeEntry) => String(interruptId).startsWith(prefix);
+  const ours = entries.filter(isOurs);
+  const others = entries.filter((entry) => !isOurs(entry));
   const { resume: _, ...rest } = input;
   const resume = others.length === 0 ? {} : { resume: others };
   const withoutResume = (ours.length === 0 ? input : { ...rest, ...resume }) as RunAgentInput;

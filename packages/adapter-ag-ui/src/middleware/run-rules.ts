@@ -3,6 +3,7 @@ import { type AgUiInterrupt, type AgUiRunOutcome, agUiNames } from "../events.ts
 import { texts } from "./call-text.ts";
 import { type HistoricCall, unansweredCalls } from "./history.ts";
 import type { ThreadMemory } from "./thread-memory.ts";
+import { toolPrefix } from "./tool-names.ts";
 
 function outcomeOf(event: BaseEvent): AgUiRunOutcome | undefined {
   return (event as unknown as { outcome?: AgUiRunOutcome }).outcome;
@@ -18,7 +19,8 @@ export function suspends(event: BaseEvent): boolean {
 export function withoutPending(event: BaseEvent, answered: readonly { readonly id: string }[]): BaseEvent {
   const outcome = outcomeOf(event);
   if (outcome?.type !== "success" || outcome.pendingToolCallIds === undefined) return event;
-  const pendingToolCallIds = outcome.pendingToolCallIds.filter((id) => !answered.some((call) => call.id === id));
+  const ids = new Set(answered.map(({ id }) => id));
+  const pendingToolCallIds = outcome.pendingToolCallIds.filter((id) => !ids.has(id));
   return { ...event, outcome: { ...outcome, pendingToolCallIds } } as BaseEvent;
 }
 
@@ -48,13 +50,18 @@ export interface Repair {
   readonly content: string;
 }
 
+/** Whether a call is one of ours, or was once: a page may have a tool whose name looks so, and its calls are the page's to answer. */
+export function isOursByName(input: RunAgentInput, name: string): (tool: string) => boolean {
+  const theirs = new Set((input.tools ?? []).map((tool) => tool.name));
+  return (tool) => tool.startsWith(toolPrefix(name)) && !theirs.has(tool);
+}
+
 /** Calls of ours that earlier runs left without an answer: providers refuse such a history. */
 export function repairsOf(input: RunAgentInput, name: string, memory: ThreadMemory | undefined): Repair[] {
-  // A page may have a tool whose name looks like ours: its calls are the page's to answer.
-  const theirs = new Set((input.tools ?? []).map((tool) => tool.name));
+  const isOurs = isOursByName(input, name);
   return unansweredCalls(input.messages).flatMap((call) => {
     const known = memory?.answerOf(call);
-    if (known === undefined && (theirs.has(call.name) || !call.name.startsWith(`${name}__`))) return [];
+    if (known === undefined && !isOurs(call.name)) return [];
     return [{ call, content: known ?? texts.lost }];
   });
 }

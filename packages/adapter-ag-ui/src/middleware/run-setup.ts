@@ -1,8 +1,9 @@
 import type { RunAgentInput } from "@ag-ui/client";
-import type { SurfaceSession, ToolDefinition, Turn } from "@human-plus/core";
+import type { Reading, SurfaceSession, ToolDefinition, Turn } from "@human-plus/core";
 import type { OwnMaterial } from "./own-material.ts";
 import { isSession, type SurfaceFault, type SurfaceSettings } from "./settings.ts";
 import type { SurfaceView } from "./surface-view.ts";
+import type { ThreadMemory } from "./thread-memory.ts";
 import { withTimeout } from "./timeout.ts";
 import { offerTools, type ToolOffer } from "./tool-offer.ts";
 
@@ -13,6 +14,13 @@ export interface RunSetup {
   readonly onFault: (stage: SurfaceFault["stage"], error: unknown) => void;
   /** Ends with the run. */
   readonly onEnd: (end: () => void) => void;
+}
+
+/** What a run has of its surface. */
+export interface PreparedSurface {
+  readonly offer: ToolOffer;
+  /** What the agent has read, in what it is told as the run begins. Absent where nothing is offered. */
+  readonly reading: Reading | undefined;
 }
 
 /** The surface of a run. One that cannot be had is no reason to fail. */
@@ -38,24 +46,37 @@ export async function connectSurface(
 
 /** Asks the surface for its tools and for what changed. One that does not answer offers nothing, and the context says so. */
 export async function prepareSurface(
-  { session }: SurfaceView,
+  { session, missing }: SurfaceView,
+  { names: meanings }: ThreadMemory,
   taken: NonNullable<RunAgentInput["tools"]>,
   { settings, signal, onFault, onEnd }: RunSetup,
-): Promise<ToolOffer> {
+): Promise<PreparedSurface> {
   const { setupTimeoutMs: timeoutMs, context, protect, handlesOf, shows, name } = settings;
   const options = { signal, timeoutMs };
   let definitions: readonly ToolDefinition[] = [];
+  let reading: Reading | undefined;
   try {
-    definitions = await session.tools(options);
+    const listed = await session.tools(options);
+    missing.tell(settings.wanted, listed, (error) => onFault("tools", error));
     if (context || protect) await begin(session.turn({ ...options, protect, handlesOf }));
+    reading = await session.reading();
+    definitions = listed;
     if (shows) await watch();
   } catch (error) {
     onFault("tools", error);
   }
   const { admits, maxTools, maxToolBytes } = settings;
-  const offer = offerTools(definitions, taken, { prefix: name, surface: name, admits, maxTools, maxToolBytes });
+  const offering = { surface: name, meanings, admits, maxTools, maxToolBytes };
+  let offer: ToolOffer;
+  try {
+    offer = await offerTools(definitions, taken, offering);
+  } catch (error) {
+    // Whoever cannot say which tools are offered offers none.
+    onFault("tools", error);
+    offer = await offerTools([], taken, offering);
+  }
   for (const { tool, why } of offer.leftOut) onFault("tools", new Error(`the tool ${tool} is not offered: ${why}`));
-  return offer;
+  return { offer, reading };
 
   async function begin(turning: Promise<Turn>): Promise<void> {
     try {

@@ -1,5 +1,13 @@
 import type { HandlesOf, SurfaceSession, ToolDefinition } from "@human-plus/core";
-import { describeValue, invalidArgument, requireInteger, requireMatch } from "../argument.ts";
+import {
+  describeValue,
+  invalidArgument,
+  refuseUnknown,
+  requireInteger,
+  requireMatch,
+  requireOptions,
+  requireType,
+} from "../argument.ts";
 import { createSurfaceProjector, type SurfaceProjectorOptions } from "../projector/surface-projector.ts";
 import type { ProposalOptions } from "./proposal-desk.ts";
 
@@ -17,13 +25,14 @@ export interface SurfaceRunRequest {
 export interface SurfaceFault {
   readonly threadId: string;
   readonly runId: string;
-  readonly stage: "connect" | "tools" | "changes" | "watch" | "call" | "decide";
+  /** `agent`: the agent said what no client knows, or what comes after its end; nobody acted on it. */
+  readonly stage: "connect" | "tools" | "changes" | "watch" | "call" | "decide" | "agent";
   readonly error: unknown;
 }
 
 export interface SurfaceMiddlewareConfig {
   /**
-   * The surface: one session for all runs, or which one a run gets. Calls are pinned to what their session has read, so give
+   * The surface: one session for all runs, or which one a run gets. A run begins with what its session has read, so give
    * every thread (and with that, every user) a session of its own. The same object again is the same surface: what is
    * remembered of threads belongs to it. A run that gets `undefined` runs without a surface.
    */
@@ -32,7 +41,11 @@ export interface SurfaceMiddlewareConfig {
     | ((run: SurfaceRunRequest) => SurfaceSession | undefined | Promise<SurfaceSession | undefined>);
   /** Names the surface in tools, ids and words to the model: 1 to 24 of `A-Za-z0-9_-`. @default "surface" */
   name?: string | undefined;
-  /** Which of the tools that trust admits are offered. @default all of them */
+  /**
+   * Which of the tools that trust admits are offered. A function that throws, or gives anything but true and false, has the
+   * run go on without tools, and `onError` hears of it; so it does, once for each session, of a name that nothing has.
+   * @default all of them
+   */
   tools?: readonly string[] | ((tool: ToolDefinition) => boolean) | undefined;
   /** Tell the model what happened since its thread's last run, as one entry of `context`. @default true */
   context?: boolean | undefined;
@@ -51,6 +64,8 @@ export interface SurfaceMiddlewareConfig {
   yieldToPerson?: boolean | undefined;
   /** Rounds of calls in one run: 1 to 1,000. @default 32 */
   maxIterations?: number | undefined;
+  /** Calls of the surface that are made in one round; those beyond are answered with the reason: 1 to 1,000. @default 64 */
+  maxCallsPerRound?: number | undefined;
   /** Tools offered: 1 to 256. @default 32 */
   maxTools?: number | undefined;
   /** UTF-8 bytes of one tool's definition: 256 to 262,144. @default 16_384 */
@@ -75,7 +90,10 @@ export interface SurfaceMiddlewareConfig {
 export interface SurfaceSettings {
   readonly surface: (run: SurfaceRunRequest) => SurfaceSession | undefined | Promise<SurfaceSession | undefined>;
   readonly name: string;
+  /** Throws what a filter of the host throws. */
   readonly admits: (tool: ToolDefinition) => boolean;
+  /** The names of tools that the host wants offered, if it gave names. */
+  readonly wanted: readonly string[];
   readonly context: boolean;
   readonly feed: Omit<SurfaceProjectorOptions, "surface">;
   readonly shows: boolean;
@@ -85,6 +103,7 @@ export interface SurfaceSettings {
   readonly handlesOf: HandlesOf | undefined;
   readonly yieldToPerson: boolean;
   readonly maxIterations: number;
+  readonly maxCallsPerRound: number;
   readonly maxTools: number;
   readonly maxToolBytes: number;
   readonly setupTimeoutMs: number;
@@ -96,59 +115,62 @@ export interface SurfaceSettings {
   readonly randomId: () => string;
 }
 
-/** @throws HumanPlusError `invalid_argument` that names the member */
-export function readSettings({
-  surface,
-  name = "surface",
-  tools,
-  context = true,
-  feed = {},
-  proposals = "report",
-  protect = false,
-  handlesOf,
-  yieldToPerson = false,
-  maxIterations = 32,
-  maxTools = 32,
-  maxToolBytes = 16_384,
-  setupTimeoutMs = 5_000,
-  callTimeoutMs = 30_000,
-  maxSurfaces = 256,
-  maxThreads = 256,
-  onError = () => undefined,
-  now = Date.now,
-  randomId = () => crypto.randomUUID(),
-}: SurfaceMiddlewareConfig): SurfaceSettings {
+/** @throws HumanPlusError `invalid_argument` that names the member, also for one that there is not */
+export function readSettings(config: SurfaceMiddlewareConfig): SurfaceSettings {
+  requireOptions("options of the middleware", config);
+  const {
+    surface,
+    name = "surface",
+    tools,
+    context = true,
+    feed = {},
+    proposals = "report",
+    protect = false,
+    handlesOf,
+    yieldToPerson = false,
+    maxIterations = 32,
+    maxCallsPerRound = 64,
+    maxTools = 32,
+    maxToolBytes = 16_384,
+    setupTimeoutMs = 5_000,
+    callTimeoutMs = 30_000,
+    maxSurfaces = 256,
+    maxThreads = 256,
+    onError = () => undefined,
+    now = Date.now,
+    randomId = () => crypto.randomUUID(),
+    ...unknown
+  } = config;
+  refuseUnknown("options of the middleware", unknown);
   requireMatch("name", name, /^[A-Za-z0-9_-]{1,24}$/);
   requireInteger("maxIterations", maxIterations, { min: 1, max: 1_000 });
+  requireInteger("maxCallsPerRound", maxCallsPerRound, { min: 1, max: 1_000 });
   requireInteger("maxTools", maxTools, { min: 1, max: 256 });
   requireInteger("maxToolBytes", maxToolBytes, { min: 256, max: 262_144 });
   requireInteger("setupTimeoutMs", setupTimeoutMs, { min: 1, max: 60_000 });
   requireInteger("callTimeoutMs", callTimeoutMs, { min: 1, max: 600_000 });
   requireInteger("maxSurfaces", maxSurfaces, { min: 1, max: 100_000 });
   requireInteger("maxThreads", maxThreads, { min: 1, max: 100_000 });
+  for (const [key, value] of Object.entries({ context, protect, yieldToPerson })) requireType(key, value, "boolean");
+  for (const [key, value] of Object.entries({ handlesOf, onError, now, randomId })) requireType(key, value, "function");
   if (protect && handlesOf === undefined)
     throw invalidArgument("protect needs handlesOf: which handles a call works on");
-  if (proposals !== "report" && (typeof proposals !== "object" || proposals === null))
-    throw invalidArgument(`proposals should be "report" or options, is ${describeValue(proposals)}`);
-  const shown: SurfaceSettings["feed"] = { contextDetail: "changes", ...(feed === false ? {} : feed), name, now };
-  // Says now what is wrong with its options, and not in the first run.
-  createSurfaceProjector({ ...shown, surface: { observe: () => () => undefined } }).close();
-  const interrupting = proposals === "report" ? undefined : proposals;
-  const settleTimeoutMs = interrupting?.settleTimeoutMs ?? 5_000;
-  requireInteger("proposals.settleTimeoutMs", settleTimeoutMs, { min: 0, max: 60_000 });
+  const interrupting = readProposals(proposals);
+  const shown = readFeed(feed, name, now);
   return {
     surface: requireSurface(surface),
     name,
-    admits: admitting(tools),
+    ...admitting(tools),
     context,
     feed: shown,
     shows: feed !== false,
     proposals: interrupting,
-    settleTimeoutMs,
+    settleTimeoutMs: interrupting?.settleTimeoutMs ?? 5_000,
     protect,
     handlesOf,
     yieldToPerson,
     maxIterations,
+    maxCallsPerRound,
     maxTools,
     maxToolBytes,
     setupTimeoutMs,
@@ -159,6 +181,34 @@ export function readSettings({
     now,
     randomId,
   };
+}
+
+/** @returns nothing where proposals are only reported */
+function readProposals(proposals: SurfaceMiddlewareConfig["proposals"]): ProposalOptions | undefined {
+  if (proposals === undefined || proposals === "report") return undefined;
+  if (typeof proposals === "string")
+    throw invalidArgument(`proposals should be "report" or options, is ${describeValue(proposals)}`);
+  requireOptions("proposals", proposals);
+  const { decide, message, settleTimeoutMs = 5_000, ...unknown } = proposals;
+  refuseUnknown("proposals", unknown);
+  requireType("proposals.decide", decide, "function");
+  requireType("proposals.message", message, "function");
+  requireInteger("proposals.settleTimeoutMs", settleTimeoutMs, { min: 0, max: 60_000 });
+  return proposals;
+}
+
+function readFeed(
+  feed: SurfaceMiddlewareConfig["feed"] = {},
+  name: string,
+  now: () => number,
+): SurfaceSettings["feed"] {
+  if (feed === false) return { contextDetail: "changes", name, now };
+  requireOptions("feed", feed);
+  for (const key of ["surface", "name"]) if (key in feed) refuseUnknown("feed", { [key]: undefined });
+  const shown = { contextDetail: "changes" as const, now, ...feed, name };
+  // Says now what is wrong with them, and not in the first run.
+  createSurfaceProjector({ ...shown, surface: { observe: () => () => undefined } }).close();
+  return shown;
 }
 
 function requireSurface(surface: SurfaceMiddlewareConfig["surface"]): SurfaceSettings["surface"] {
@@ -172,11 +222,18 @@ export function isSession(value: unknown): value is SurfaceSession {
   return typeof session?.call === "function" && typeof session.tools === "function" && typeof session.on === "function";
 }
 
-function admitting(tools: SurfaceMiddlewareConfig["tools"]): SurfaceSettings["admits"] {
-  if (tools === undefined) return () => true;
-  if (typeof tools === "function") return tools;
+function admitting(tools: SurfaceMiddlewareConfig["tools"]): Pick<SurfaceSettings, "admits" | "wanted"> {
+  if (tools === undefined) return { admits: () => true, wanted: [] };
+  if (typeof tools === "function") return { admits: (tool) => requireFlag("tools", tools(tool)), wanted: [] };
   if (!Array.isArray(tools) || tools.some((tool) => typeof tool !== "string"))
-    throw invalidArgument("tools should be a list of names, or a function");
+    throw invalidArgument(`tools should be a list of names, or a function, is ${describeValue(tools)}`);
   const names: ReadonlySet<string> = new Set(tools);
-  return ({ name }) => names.has(name);
+  return { admits: ({ name }) => names.has(name), wanted: [...names] };
+}
+
+/** What a callback of the host gave. A promise is neither true nor false, and would be taken for true. */
+function requireFlag(name: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  const given = value instanceof Promise ? "a promise" : describeValue(value);
+  throw invalidArgument(`${name} should give true or false, and at once, gave ${given}`);
 }

@@ -1,5 +1,6 @@
 import { type AbstractAgent, type BaseEvent, Middleware, type RunAgentInput } from "@ag-ui/client";
-import { Observable } from "rxjs";
+import { filter, Observable } from "rxjs";
+import type { AgentProblems } from "./agent-problems.ts";
 import { readSettings, type SurfaceMiddlewareConfig, type SurfaceSettings } from "./settings.ts";
 import { SurfaceRun } from "./surface-run.ts";
 import { SurfaceViews } from "./surface-view.ts";
@@ -22,7 +23,11 @@ export class SurfaceMiddleware extends Middleware {
 
   override run(input: RunAgentInput, next: AbstractAgent): Observable<BaseEvent> {
     return new Observable((subscriber) => {
-      const runNext = (inner: RunAgentInput) => this.runNext(inner, next);
+      const runNext = (inner: RunAgentInput, problems: AgentProblems) =>
+        this.runNext(
+          inner,
+          checked(next, (event) => problems.check(event)),
+        );
       const run = new SurfaceRun({ settings: this.#settings, views: this.#views, input, runNext }, subscriber);
       run.start();
       return () => run.stop();
@@ -37,4 +42,10 @@ export class SurfaceMiddleware extends Middleware {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/** What expands chunks drops what it does not know, or fails on it: so events are looked at before. It calls `run`, and nothing else. */
+function checked(next: AbstractAgent, check: (event: BaseEvent) => boolean): AbstractAgent {
+  const run = (input: RunAgentInput) => next.run(input).pipe(filter(check));
+  return { run } as unknown as AbstractAgent;
 }

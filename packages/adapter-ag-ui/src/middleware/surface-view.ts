@@ -6,12 +6,15 @@ import {
   type SurfaceProjectorOptions,
 } from "../projector/surface-projector.ts";
 import { RecentMap } from "../recent-map.ts";
+import { MissingTools } from "./missing-tools.ts";
 import { ThreadMemory } from "./thread-memory.ts";
 
 /** What the middleware keeps of one session: a feed, what is shown of it, and its threads. */
 export interface SurfaceView {
   readonly session: ObservedSession;
   readonly projector: SurfaceProjector;
+  /** Names in the option `tools` that nothing has. */
+  readonly missing: MissingTools;
   thread(threadId: string): ThreadMemory;
   close(): void;
 }
@@ -58,6 +61,7 @@ function createView(session: SurfaceSession, { projector: options, maxThreads }:
   return {
     session: observed,
     projector,
+    missing: new MissingTools(),
     thread(threadId) {
       const memory = threads.get(threadId) ?? new ThreadMemory();
       threads.set(threadId, memory);

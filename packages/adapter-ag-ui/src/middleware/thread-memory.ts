@@ -1,6 +1,7 @@
 import { RecentMap } from "../recent-map.ts";
 import { texts } from "./call-text.ts";
 import type { PendingProposal } from "./proposal-desk.ts";
+import { NameMeanings } from "./tool-names.ts";
 
 /** A call of a tool, as a run streams it. */
 export interface CallIdentity {
@@ -16,11 +17,12 @@ const MAX_PENDING = 32;
 const MAX_MADE = 4_096;
 const MAX_MADE_CHARACTERS = 1_048_576;
 
-/** What is kept of one thread between its runs: answers to calls, so that none is made twice, and proposals that wait. */
+/** What is kept of one thread between its runs: answers to calls, so that none is made twice, proposals that wait, and what names of tools mean. */
 export class ThreadMemory {
   readonly #answers = new Map<string, string>();
   readonly #made = new Set<string>();
   readonly #running = new Map<string, Promise<string>>();
+  readonly names: NameMeanings = new NameMeanings();
   /** Proposals that wait for a person, by interrupt. */
   readonly pending: RecentMap<string, PendingProposal> = new RecentMap(MAX_PENDING, (proposal) => this.#drop(proposal));
   /** Proposals whose end is news: those that wait, and those that a run is just settling. */
@@ -33,9 +35,9 @@ export class ThreadMemory {
    * The same id with another tool or other arguments is another call.
    */
   async once(call: CallIdentity, make: () => Promise<string>): Promise<string> {
-    const known = this.answerOf(call);
-    if (known !== undefined) return known;
     const key = keyOf(call);
+    const known = this.#known(key);
+    if (known !== undefined) return known;
     const running = this.#running.get(key) ?? make();
     this.#running.set(key, running);
     try {
@@ -47,10 +49,10 @@ export class ThreadMemory {
     }
   }
 
-  /** What can be said of a call that was made: its answer, if that is still kept. */
+  /** What can be said of a call that was made, or is being made: its answer, if that is still kept. */
   answerOf(call: CallIdentity): string | undefined {
     const key = keyOf(call);
-    return this.#answers.get(key) ?? (this.#made.has(key) ? texts.madeBefore : undefined);
+    return this.#known(key) ?? (this.#running.has(key) ? texts.underWay : undefined);
   }
 
   remember(call: CallIdentity, answer: string): void {
@@ -88,6 +90,10 @@ export class ThreadMemory {
   /** Lets go of everything that is held open. */
   close(): void {
     for (const proposal of this.#listening) this.#drop(proposal);
+  }
+
+  #known(key: string): string | undefined {
+    return this.#answers.get(key) ?? (this.#made.has(key) ? texts.madeBefore : undefined);
   }
 
   #drop(proposal: PendingProposal): void {

@@ -1,5 +1,6 @@
 import type { Tool } from "@ag-ui/client";
 import type { JsonObject, ToolDefinition } from "@human-plus/core";
+import { type NameMeanings, nameTools, toolPrefix } from "./tool-names.ts";
 
 /** The surface's tools as a run offers them. */
 export interface ToolOffer {
@@ -12,54 +13,58 @@ export interface ToolOffer {
 }
 
 export interface ToolOfferOptions {
-  readonly prefix: string;
+  /** Names the surface. */
   readonly surface: string;
+  readonly meanings: NameMeanings;
   readonly admits: (tool: ToolDefinition) => boolean;
   readonly maxTools: number;
   readonly maxToolBytes: number;
 }
 
-const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1_024;
 
-/** Offers tools under names of their own, which no tool of the run has already and every model's provider takes. */
-export function offerTools(
+/**
+ * Offers tools under names of their own, which no tool of the run has already and every model's provider takes. What names
+ * mean by that is kept for the thread.
+ *
+ * @throws what `admits` throws
+ */
+export async function offerTools(
   definitions: readonly ToolDefinition[],
   taken: readonly { readonly name: string }[],
   options: ToolOfferOptions,
-): ToolOffer {
-  const { prefix, admits, maxTools, maxToolBytes } = options;
-  const used = new Set(taken.map(({ name }) => name));
-  const shown = new Map<string, ToolDefinition>();
+): Promise<ToolOffer> {
+  const { surface, meanings, admits, maxTools, maxToolBytes } = options;
+  const prefix = toolPrefix(surface);
+  const admitted = new Map(definitions.filter(admits).map((definition) => [definition.name, definition]));
+  const theirs = new Set(taken.map(({ name }) => name));
+  const names = await nameTools([...admitted.keys()], { prefix, taken: theirs, meanings });
+  for (const name of theirs) if (name.startsWith(prefix)) meanings.add(name, undefined);
+  const offered = new Map<string, ToolDefinition>();
   const tools: Tool[] = [];
   const leftOut: Array<{ tool: string; why: string }> = [];
-  for (const definition of definitions.filter(admits)) {
-    const tool = definition.name;
-    const offered: Tool = {
-      name: freeName(`${prefix}__${tool}`, used),
+  for (const [tool, definition] of admitted) {
+    const name = names.get(tool);
+    if (name === undefined) {
+      leftOut.push({ tool, why: "every name for it means another tool, in this run or earlier in its thread" });
+      continue;
+    }
+    const shown: Tool = {
+      name,
       description: describe(definition, options),
       parameters: parametersOf(definition.inputSchema),
     };
-    const bytes = new TextEncoder().encode(JSON.stringify(offered)).length;
+    const bytes = new TextEncoder().encode(JSON.stringify(shown)).length;
     if (tools.length >= maxTools) leftOut.push({ tool, why: `there are more than ${maxTools} tools` });
     else if (bytes > maxToolBytes)
       leftOut.push({ tool, why: `its definition has ${bytes} bytes, over ${maxToolBytes}` });
     else {
-      used.add(offered.name);
-      shown.set(offered.name, definition);
-      tools.push(offered);
+      meanings.add(name, tool);
+      offered.set(name, definition);
+      tools.push(shown);
     }
   }
-  return { tools, offered: shown, leftOut };
-}
-
-function freeName(wanted: string, used: ReadonlySet<string>): string {
-  const plain = wanted.replace(/[^A-Za-z0-9_-]/g, "_");
-  for (let attempt = 1; ; attempt++) {
-    const ending = attempt === 1 ? "" : `_${attempt}`;
-    const name = `${plain.slice(0, MAX_NAME - ending.length)}${ending}`;
-    if (!used.has(name)) return name;
-  }
+  return { tools, offered, leftOut };
 }
 
 /** Words of ours, and those of the surface as a quoted text: it cannot end the quotes. */

@@ -3,22 +3,31 @@ import {
   HumanPlusError,
   type JsonObject,
   MemoryAttachmentStore,
+  type Reading,
   type SurfaceSession,
   TrustPolicy,
 } from "@human-plus/core";
 import { createExchangeEngine, type Invitation } from "@human-plus/core/protocol";
 import { type BoardToolName, boardTools, UNDO_TOOL } from "./board.ts";
+import type { Knowledge, Ledger } from "./ledger.ts";
 import type { Network } from "./network.ts";
 import type { Story } from "./story.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 import type { Witness } from "./witness.ts";
+
+/** What an agent may decide on. */
+export type Decision = readonly [tool: BoardToolName | typeof UNDO_TOOL | "read", card: string];
 
 /** An agent: the real client over the real engine, one call at a time. */
 export interface Agent {
   readonly name: string;
   readonly isBusy: boolean;
   /** Begins a call, and does not wait for it. */
-  begin(tool: BoardToolName | typeof UNDO_TOOL | "read", card: string): void;
+  begin(...decision: Decision): void;
+  /** Keeps a reading, so that it can decide on several calls at once. */
+  readonly keepsReading: boolean;
+  /** Begins calls of which its model decided on the later ones before it saw what the earlier ones gave. */
+  beginTogether(decisions: readonly Decision[]): void;
   /** Begins a turn, which asks the feed. */
   ask(): void;
   cancel(): void;
@@ -34,16 +43,25 @@ export interface AgentOptions {
   readonly invitation: Invitation;
   readonly network: Network;
   readonly witness: Witness;
+  readonly ledger: Ledger;
   readonly story: Story;
+  readonly keepsReading: boolean;
   readonly time: VirtualTime;
 }
 
-export function createAgent({ name, invitation, network, witness, story, time }: AgentOptions): Agent {
+export function createAgent(options: AgentOptions): Agent {
+  const { name, invitation, network, witness, ledger, story, time, keepsReading } = options;
   let holds: string | undefined;
   let lastRead: string | undefined;
   let sent: string | undefined;
   let session: SurfaceSession | undefined;
+  let reading: Reading | undefined;
+  /** What its model has been shown, and what of it comes with the next step. */
+  let shown: Knowledge = { life: 0, upTo: 0, also: new Set() };
+  const answers: Knowledge[] = [];
   let running: Promise<void> = Promise.resolve();
+  let isBusy = false;
+  let isAsking = false;
   let stop: AbortController | undefined;
   const notApplied: string[] = [];
   const { sender, receiver } = network;
@@ -51,7 +69,8 @@ export function createAgent({ name, invitation, network, witness, story, time }:
     sender: {
       ...sender,
       send(link, frame, options) {
-        witness.sent(name, frame as unknown as JsonObject, holds, lastRead);
+        if (keepsReading) witness.sentBeside(name, frame as unknown as JsonObject, shown, isAsking);
+        else witness.sent(name, frame as unknown as JsonObject, holds, lastRead);
         if ("id" in frame && frame.method === "tools/call") sent = String(frame.id);
         return sender.send(link, frame, options);
       },
@@ -74,7 +93,17 @@ export function createAgent({ name, invitation, network, witness, story, time }:
       participant: { id: name, name },
       trust: TrustPolicy.allowing(["read", "changes_since", UNDO_TOOL, ...Object.keys(boardTools)]),
     });
+    if (keepsReading) {
+      reading = await session.reading();
+      shown = { life: ledger.life, upTo: 0, also: new Set() };
+    }
     return session;
+  }
+
+  /** The model sees what its calls gave. */
+  function show(): void {
+    for (const answer of answers.splice(0)) shown = ledger.join(shown, answer);
+    reading?.advance();
   }
 
   async function run(
@@ -83,6 +112,7 @@ export function createAgent({ name, invitation, network, witness, story, time }:
   ): Promise<void> {
     stop = new AbortController();
     sent = undefined;
+    isAsking = isFeed;
     try {
       await operation(await attached(), stop.signal);
       const marker = witness.callOf(sent ?? "")?.marker;
@@ -90,6 +120,8 @@ export function createAgent({ name, invitation, network, witness, story, time }:
         // After a refusal the feed is asked from before it, until it has answered.
         if (isFeed || lastRead === holds) lastRead = marker;
         holds = marker;
+        const answer = witness.knowledgeOf(name, marker);
+        if (answer !== undefined) answers.push(answer);
       }
     } catch (error) {
       if (!(error instanceof HumanPlusError)) throw error;
@@ -101,32 +133,57 @@ export function createAgent({ name, invitation, network, witness, story, time }:
     }
   }
 
+  async function call([tool, card]: Decision): Promise<void> {
+    await run(async (session, signal) => {
+      const { isError } = await session.call(tool, { card, text: name }, { signal, reading });
+      const call = witness.callOf(sent ?? "");
+      if (!isError && call !== undefined && call.writes.length < call.commits)
+        story.blame(
+          "no acknowledged write is lost",
+          `${name} ${call.words}: done, although it wrote ${call.writes.length} of ${call.commits} times`,
+        );
+    });
+  }
+
+  /** One step of the model: all of it, before anything else begins. */
+  function begin(work: () => Promise<void>): void {
+    isBusy = true;
+    running = work()
+      .then(show)
+      .finally(() => {
+        isBusy = false;
+      });
+  }
+
+  async function together(decisions: readonly Decision[]): Promise<void> {
+    for (const decision of decisions) await call(decision);
+  }
+
   return {
     name,
+    keepsReading,
     get isBusy() {
-      return stop !== undefined;
+      return isBusy;
     },
-    begin(tool, card) {
-      running = run(async (session, signal) => {
-        const { isError } = await session.call(tool, { card, text: name }, { signal });
-        const call = witness.callOf(sent ?? "");
-        if (!isError && call !== undefined && call.writes.length < call.commits)
-          story.blame(
-            "no acknowledged write is lost",
-            `${name} ${call.words}: done, although it wrote ${call.writes.length} of ${call.commits} times`,
-          );
-      });
+    begin(...decision) {
+      begin(() => call(decision));
+    },
+    beginTogether(decisions) {
+      begin(() => together(decisions));
     },
     ask() {
-      running = run(async (session, signal) => {
-        const { report } = await session.turn({ signal });
-        const missed = witness.callOf(sent ?? "")?.missed ?? [];
-        if (report.nothingChanged && missed.length > 0)
-          story.blame(
-            '"nothing changed" is true',
-            `${name} is told that nothing changed, although ${missed.map(({ words }) => words).join(", and ")}, which it has not read`,
-          );
-      }, true);
+      begin(() =>
+        run(async (session, signal) => {
+          const { report } = await session.turn({ signal });
+          if (keepsReading) reading = await session.reading();
+          const missed = witness.callOf(sent ?? "")?.missed ?? [];
+          if (report.nothingChanged && missed.length > 0)
+            story.blame(
+              '"nothing changed" is true',
+              `${name} is told that nothing changed, although ${missed.map(({ words }) => words).join(", and ")}, which it has not read`,
+            );
+        }, true),
+      );
     },
     cancel: () => stop?.abort(),
     idle: () => running,

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import type { Decision } from "./agent.ts";
 import { type BoardToolName, boardTools, CARDS, type EditKind, editKinds, FRAME, UNDO_TOOL } from "./board.ts";
 import type { Fate, Hop } from "./network.ts";
 import { AGENTS, PEOPLE, type World } from "./world.ts";
@@ -41,6 +42,25 @@ const agentCalls = fc
   .tuple(agent, tool, card)
   .map(([who, name, what]) =>
     step(`${AGENTS[who]}: ${name} ${what}`, ({ agents }) => agents[who]?.begin(name, what), isFree(who)),
+  );
+
+const agentDecides = fc
+  .tuple(
+    agent,
+    fc.array(
+      fc.oneof(
+        fc.tuple(tool, card),
+        card.map((what): Decision => ["read", what]),
+      ),
+      { minLength: 2, maxLength: 3 },
+    ),
+  )
+  .map(([who, decisions]) =>
+    step(
+      `${AGENTS[who]} decides: ${decisions.map(([name, what]) => `${name} ${what}`).join(", ")}`,
+      ({ agents }) => agents[who]?.beginTogether(decisions),
+      (world) => isFree(who)(world) && world.agents[who]?.keepsReading === true,
+    ),
   );
 
 const agentProposes = fc
@@ -106,6 +126,7 @@ export const commandArbitraries: fc.Arbitrary<Step>[] = [
   ...Array.from({ length: 6 }, () => personDoes),
   ...Array.from({ length: 2 }, () => personUndoes),
   ...Array.from({ length: 8 }, () => agentCalls),
+  ...Array.from({ length: 4 }, () => agentDecides),
   agentUndoes,
   agentReads,
   agentProposes,

@@ -54,6 +54,9 @@ export interface Ledger {
   nextLife(): void;
   /** Everything up to now. */
   everything(): Knowledge;
+  knows(knowledge: Knowledge, write: Write): boolean;
+  /** What both know together. */
+  join(left: Knowledge, right: Knowledge): Knowledge;
   /** What of this life is not known. */
   unknownTo(knowledge: Knowledge): Write[];
   /** The writes that stand against one with these touches by somebody who knows this. */
@@ -99,6 +102,11 @@ export function createLedger(): Ledger {
     },
     nextLife: () => void life++,
     everything: () => ({ life, upTo: seq, also: new Set() }),
+    knows,
+    join: (left, right) =>
+      left.life !== right.life
+        ? right
+        : { life, upTo: Math.max(left.upTo, right.upTo), also: new Set([...left.also, ...right.also]) },
     unknownTo: (knowledge) => writes.filter((write) => write.life === life && !knows(knowledge, write)),
     against(knowledge, writer, declared, changes, containersOf) {
       if (declared === "none") return [];

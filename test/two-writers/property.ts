@@ -25,7 +25,11 @@ export interface CheckResult {
 
 const MAX_COMMANDS = 14;
 
-const storyOptions = fc.record({ maxChanges: fc.constantFrom(10_000, 10_000, 6), haveRead: fc.boolean() });
+const storyOptions = fc.record({
+  maxChanges: fc.constantFrom(10_000, 10_000, 6),
+  haveRead: fc.boolean(),
+  keepsReading: fc.boolean(),
+});
 const commands = fc.commands(commandArbitraries, { maxCommands: MAX_COMMANDS, size: "max" });
 const scheduler = fc.scheduler({
   async act(release) {

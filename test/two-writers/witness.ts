@@ -18,6 +18,10 @@ export interface SeenCall {
   /** How often it writes if nothing stands against it. */
   readonly commits: number;
   readonly writes: Write[];
+  /** What its model had been shown when it decided on the call; nothing where no reading was kept. */
+  readonly decidedWith: Knowledge | undefined;
+  /** What stands against its next write, and its model had not been shown. */
+  unseen: readonly Write[];
   answer: "pending" | "accepted" | "failed" | "refused";
   /** The marker of the answer. */
   marker: string | undefined;
@@ -33,6 +37,10 @@ export interface Witness {
   newestCall(agent: string): SeenCall | undefined;
   /** An agent sends a frame; `holds` is the marker that it must be pinned to, `lastRead` what it must ask from. */
   sent(agent: string, frame: JsonObject, holds: string | undefined, lastRead: string | undefined): void;
+  /** An agent that decides on several calls at once sends a frame; `shown` is what its model has been shown. */
+  sentBeside(agent: string, frame: JsonObject, shown: Knowledge, isTurn: boolean): void;
+  /** What whoever got this marker has read. */
+  knowledgeOf(agent: string, marker: string): Knowledge | undefined;
   /** The page takes a frame. */
   arrived(text: string): void;
   /** The page gives a frame. */
@@ -72,6 +80,8 @@ type Params = {
 export function createWitness({ ledger, story, maxChanges, describe }: WitnessOptions): Witness {
   const calls = new Map<string, SeenCall>();
   const newest = new Map<string, SeenCall>();
+  /** By call. */
+  const decided = new Map<string, Knowledge>();
   /** By agent and marker: what whoever holds it has read. */
   const knowledge = new Map<string, Knowledge>();
   const keyOf = (agent: string, marker: string) => `${agent} ${marker}`;
@@ -103,6 +113,20 @@ export function createWitness({ ledger, story, maxChanges, describe }: WitnessOp
     if (tool === "read" && !isError) read = call.start;
     const own = [...call.writes.map(({ seq }) => seq), ...ownAnswered(agent)];
     if (read.life === ledger.life) knowledge.set(keyOf(agent, marker), extend(read, own));
+  }
+
+  /** Own writes were decided on by the same model. */
+  function unseenBy(
+    { agent, pin, decidedWith, declared }: SeenCall,
+    changes: readonly Change[],
+    containersOf: (handle: string) => Set<string>,
+  ): Write[] {
+    if (pin === undefined || decidedWith?.life !== ledger.life) return [];
+    // A model that has read nothing writes blindly; what comes beside its first call is pinned to what that one gave.
+    if (decidedWith.upTo === 0 && decidedWith.also.size === 0) return [];
+    const own = ledger.writes.filter(({ hand }) => hand.name === agent).map(({ seq }) => seq);
+    const against = ledger.against(extend(decidedWith, own), agent, declared, changes, containersOf);
+    return against.filter(({ hand }) => hand.name !== agent);
   }
 
   function readFeed(call: SeenCall, result: JsonObject): void {
@@ -192,6 +216,22 @@ export function createWitness({ ledger, story, maxChanges, describe }: WitnessOp
           `${agent} asks since ${story.nameOf(args["since"] as string)}, although it last read ${story.nameOf(lastRead)}`,
         );
     },
+    sentBeside(agent, frame, shown, isTurn) {
+      if (frame["method"] !== methods.callTool) return;
+      const { name, arguments: args = {} } = frame["params"] as unknown as Params;
+      decided.set(String(frame["id"]), shown);
+      if (name !== "changes_since" || args["since"] === undefined || !isTurn) return;
+      const since = knowledge.get(keyOf(agent, args["since"] as string));
+      const skipped = ledger
+        .unknownTo(shown)
+        .filter((write) => write.hand.name !== agent && since !== undefined && ledger.knows(since, write));
+      if (skipped.length > 0)
+        story.blame(
+          "the feed is asked from what was last read",
+          `${agent} asks since ${story.nameOf(args["since"] as string)}, although its model was never shown that ${done(skipped)}`,
+        );
+    },
+    knowledgeOf: (agent, marker) => knowledge.get(keyOf(agent, marker)),
     arrived(text) {
       const { id, method, params } = JSON.parse(text) as { id?: string; method?: string; params?: Params };
       if (method !== methods.callTool || id === undefined || params === undefined || calls.has(id)) return;
@@ -207,6 +247,8 @@ export function createWitness({ ledger, story, maxChanges, describe }: WitnessOp
         knowledge: pin === undefined ? undefined : (knowledge.get(keyOf(agent, pin)) ?? { ...nothing(), life: -1 }),
         start: ledger.everything(),
         writes: [],
+        decidedWith: decided.get(id),
+        unseen: [],
         answer: "pending",
         marker: undefined,
         missed: [],
@@ -249,6 +291,7 @@ export function createWitness({ ledger, story, maxChanges, describe }: WitnessOp
       story.tell(`${pinned(call)} ${call.words}: ${isError ? "failed" : "done"}; it gets ${story.nameOf(marker)}`);
     },
     against(call, changes, containersOf, isProposal = false) {
+      call.unseen = unseenBy(call, changes, containersOf);
       // Without a pin nothing stands against a call; its proposal is held against the moment of the call.
       const known = call.knowledge ?? (isProposal ? call.start : undefined);
       if (known === undefined) return [];
@@ -273,6 +316,11 @@ export function createWitness({ ledger, story, maxChanges, describe }: WitnessOp
         story.blame(
           "nobody's edit is overwritten by a call that was pinned before it",
           `${pinned(call)} ${call.words}: accepted, although ${done(others)}, which ${call.agent} has not read`,
+        );
+      if (!isProposal && call.unseen.length > 0)
+        story.blame(
+          "nobody's edit is overwritten by a call that was decided on before it",
+          `${pinned(call)} ${call.words}: accepted, although ${done(call.unseen)}, which its model had not been shown when it decided`,
         );
     },
     refused(call, against, isComplete) {

@@ -16,6 +16,8 @@ export interface WorldOptions {
   readonly maxChanges: number;
   /** Both agents have read the board before the story begins. */
   readonly haveRead: boolean;
+  /** Tidy keeps a reading, and decides on several calls at once. */
+  readonly keepsReading: boolean;
 }
 
 /** A board, the people at it, two agents, and a network between them in which nothing moves by itself. */
@@ -46,7 +48,7 @@ export function settle(): Promise<void> {
 
 /** @param schedule puts off one step of the network; steps of the setting up are not put off */
 export async function createWorld(
-  { maxChanges, haveRead }: WorldOptions,
+  { maxChanges, haveRead, keepsReading }: WorldOptions,
   schedule: (label: string) => Promise<void>,
   time = createVirtualTime(),
 ): Promise<World> {
@@ -65,7 +67,9 @@ export async function createWorld(
   });
   const parts = { board, ledger, witness, story, network, time, step, maxChanges };
   let page = openPage(parts);
-  const agents = AGENTS.map((name) => createAgent({ name, invitation, network, witness, story, time }));
+  const agents = AGENTS.map((name) =>
+    createAgent({ ...parts, name, invitation, keepsReading: keepsReading && name === "Tidy" }),
+  );
   for (const agent of agents) {
     await settle();
     if (haveRead) agent.begin("read", "");

@@ -4,8 +4,10 @@ import { checkAtArrivalOnly } from "./check-at-arrival-only.ts";
 import type { Fault } from "./fault.ts";
 import { lifeIgnored } from "./life-ignored.ts";
 import { markerKeptAfterRefusal } from "./marker-kept-after-refusal.ts";
+import { othersTakenForOwn } from "./others-taken-for-own.ts";
 import { ownEditsAsOther } from "./own-edits-as-other.ts";
 import { proposalAcceptedUnchecked } from "./proposal-accepted-unchecked.ts";
+import { readBesideCounts } from "./read-beside-counts.ts";
 import { secondCallUnpinned } from "./second-call-unpinned.ts";
 import { tombstoneMissing } from "./tombstone-missing.ts";
 import { trimmedInSilence } from "./trimmed-in-silence.ts";
@@ -24,4 +26,6 @@ export const faults: readonly Fault[] = [
   secondCallUnpinned,
   appliedBeforeChecked,
   undoIgnoresLaterTouches,
+  readBesideCounts,
+  othersTakenForOwn,
 ];

@@ -106,6 +106,30 @@ test("begins with what was read through the attachment, or with what it was refu
   expect(await step(board, await board.reading(), [move("budget", 1)])).toEqual(["done"]);
 });
 
+test("a report counts as read once the model has been shown it, and tells since what it had read", async () => {
+  await using canvas = await startLiveCanvas();
+  const { board, reading } = await begin(canvas);
+  canvas.personMoves("budget", 7, 7);
+  await board.changesSince(); // for another conversation
+  const report = await board.changesSince({ reading });
+  expect(report.handles).toEqual(["budget"]);
+  expect(await step(board, reading, [move("budget", 1)])).toEqual([refused]);
+  expect(await step(board, reading, [move("budget", 1)])).toEqual(["done"]);
+  expect((await board.changesSince({ reading })).nothingChanged).toBe(true);
+  const both = board.changesSince({ reading, since: "r1" });
+  await expect(both).rejects.toMatchObject({ code: "invalid_argument", message: expect.stringContaining("since") });
+});
+
+test("after a refusal a report tells what was missed", async () => {
+  await using canvas = await startLiveCanvas();
+  const { board, reading } = await begin(canvas);
+  canvas.personMoves("budget", 7, 7);
+  expect(await step(board, reading, [move("budget", 1)])).toEqual([refused]);
+  expect((await board.changesSince({ reading })).handles).toEqual(["budget"]);
+  reading.advance();
+  expect(await step(board, reading, [move("budget", 1)])).toEqual(["done"]);
+});
+
 test("of a surface whose feed may not be asked, nothing that came beside it counts as read", async () => {
   await using canvas = await startLiveCanvas();
   const trust = TrustPolicy.allowing(["canvas_read", "canvas_move"]);

@@ -80,6 +80,8 @@ export interface ChangesSinceOptions extends OperationOptions {
    * pinned to what they were. @default the last marker that was read, and what is told is news no more
    */
   since?: string | undefined;
+  /** Ask for one conversation of a model, since what it has read: it has read the report once it advances. @default for whoever uses the attachment */
+  reading?: Reading | undefined;
 }
 
 /** One step of a running call. `message` is the surface's text, framed as data. */
@@ -244,7 +246,11 @@ export function createHumanPlus({
     call: async (owner, id, tool, args = {}, options = {}) =>
       client.call(await usable(owner, id), tool, args, { ...options, ...limitsOf(options) }),
     changesSince: async (owner, id, options = {}) =>
-      client.changesSince(await usable(owner, id), { since: requireMarker(options.since), ...limitsOf(options) }),
+      client.changesSince(await usable(owner, id), {
+        since: requireMarker(options.since),
+        reading: options.reading,
+        ...limitsOf(options),
+      }),
     async announce(owner, id, activity) {
       const row = await usable(owner, id);
       client.announce(row, buildAnnouncement(row, activity));

@@ -39,6 +39,11 @@ export class CallReading implements Reading {
     return this.pin?.marker;
   }
 
+  /** Where the change feed is asked from: what was read last, refused or not. */
+  get since(): string | undefined {
+    return (this.#read ?? this.#refused ?? this.#latest)?.marker;
+  }
+
   /**
    * The first call after a refusal is pinned to nothing, so that it can read. What is decided beside it has not seen what it
    * gives, and stays pinned to what was refused.
@@ -64,8 +69,15 @@ export class CallReading implements Reading {
     this.#latest = revision;
   }
 
-  refused(): void {
-    this.#refusal = this.pin;
+  /** Notes that the surface refused what the call was pinned to, if it does. */
+  async unlessRefused<T>(call: Promise<T>): Promise<T> {
+    const { pin } = this;
+    try {
+      return await call;
+    } catch (error) {
+      if (error instanceof HumanPlusError && error.code === "surface_changed_under_you") this.#refusal = pin;
+      throw error;
+    }
   }
 
   advance(): void {

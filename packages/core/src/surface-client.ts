@@ -111,12 +111,8 @@ export class SurfaceClient {
       const asked = reading?.isAnswered === true ? await this.#settle(reading, state, listed, deadline) : listed;
       const pin = reading === undefined ? asked.revision : reading.pin;
       const source = sourceOf(asked, tool);
-      const result = await this.#caller
-        .call(state, asked, source, args, deadline, { ...options, pin })
-        .catch((error: unknown) => {
-          if (error instanceof HumanPlusError && error.code === "surface_changed_under_you") reading?.refused();
-          throw error;
-        });
+      const sent = this.#caller.call(state, asked, source, args, deadline, { ...options, pin });
+      const result = reading === undefined ? await sent : await reading.unlessRefused(sent);
       const catchesUp = !isBehind(asked) && pin?.marker === asked.revision?.marker;
       const { row: observed, revision, notices } = await this.#observe(asked, result, tool, { catchesUp });
       if (revision !== undefined) reading?.answered(revision);
@@ -143,7 +139,7 @@ export class SurfaceClient {
     // A feed that does not answer leaves time for the call itself.
     const half = createDeadline({ signal: deadline.signal, timeoutMs: deadline.remainingMs() / 2 });
     try {
-      const { report, row: asked } = await this.#changes(state, row, half, reading.marker);
+      const { report, row: asked } = await this.#changes(state, row, half, { since: reading.marker });
       reading.settle(report.answered && report.complete && report.unreadable === 0 && report.deferTo.length === 0);
       return asked;
     } catch {
@@ -164,14 +160,18 @@ export class SurfaceClient {
   /** Asks what changed, and uses the report before any call that waits for it. */
   async #withChanges<T>(
     row: AttachmentRow,
-    { since, ...limitsOfCall }: ChangesSinceOptions & Limits,
+    { since, reading: given, ...limitsOfCall }: ChangesSinceOptions & Limits,
     use: (report: ChangeReport) => T,
   ): Promise<T> {
     assertTrusted(row);
+    const reading = requireReading(given);
+    reading?.assertOf(row);
+    if (since !== undefined && reading !== undefined)
+      throw invalidArgument("since should be left out where there is a reading, which says since when");
     const state = this.#links.of(row);
     const deadline = createDeadline(limitsOfCall);
     return this.#rows.locked(row, deadline, async (current) =>
-      use((await this.#changes(state, current, deadline, since)).report),
+      use((await this.#changes(state, current, deadline, { since, reading })).report),
     );
   }
 
@@ -179,7 +179,7 @@ export class SurfaceClient {
     state: LinkState,
     row: AttachmentRow,
     deadline: Deadline,
-    since: string | undefined,
+    { since, reading }: { readonly since?: string | undefined; readonly reading?: CallReading | undefined },
   ): Promise<{ report: ChangeReport; row: AttachmentRow }> {
     const { catalogue, row: listed } = await this.#catalogue(state, row, deadline);
     const feed = catalogue.changeFeed;
@@ -189,14 +189,18 @@ export class SurfaceClient {
       return { report: unansweredReport(listed.changeFeed, text), row: listed };
     }
     const source = sourceOf(listed, feed.name);
-    const from = since ?? listed.lastRead?.marker;
+    const from = since ?? reading?.since ?? listed.lastRead?.marker;
+    const pin = reading === undefined ? listed.revision : reading.pin;
     const args = from === undefined ? {} : { since: from };
-    const result = await this.#caller.call(state, listed, source, args, deadline, { pin: listed.revision });
+    const sent = this.#caller.call(state, listed, source, args, deadline, { pin });
+    const result = reading === undefined ? await sent : await reading.unlessRefused(sent);
     const report = readChangeFeed(result, listed.changeFeed, source, this.#options.guard);
     const read = { ...listed, changeFeed: report.state };
     // Whoever asks from elsewhere looks something up: what is news for the agent stays so, and so does its pin.
     if (since === undefined && !hasFailed(result)) {
-      const { row: observed } = await this.#observe(read, result, feed.name, { catchesUp: true });
+      const catchesUp = from === listed.lastRead?.marker;
+      const { row: observed, revision } = await this.#observe(read, result, feed.name, { catchesUp });
+      if (revision !== undefined) reading?.answered(revision);
       return { report, row: observed };
     }
     if (report.state !== listed.changeFeed) await this.#rows.put(read);

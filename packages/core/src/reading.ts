@@ -26,8 +26,10 @@ export class CallReading implements Reading {
   #latest: ObservedRevision | undefined;
   /** What was refused in this step. */
   #refusal: ObservedRevision | undefined;
-  /** An answer that tells of changes of others, so that it is not taken for read. */
+  /** An answer that tells of changes of others, so that it is not taken for read in this step. */
   #foreign: ObservedRevision | undefined;
+  /** An answer of an earlier step, which the model has seen, and which tells of more than the last one of that step. */
+  #passedOver: ObservedRevision | undefined;
 
   constructor(row: AttachmentRow) {
     this.#link = linkIdOf(row);
@@ -53,16 +55,23 @@ export class CallReading implements Reading {
     return this.#latest === undefined ? undefined : (this.#refused ?? this.#latest);
   }
 
-  /** An answer of this step differs from what was read: by the caller's own writes, or by changes of others. */
-  get isAnswered(): boolean {
+  /** Since when the feed has to be asked before the next call, if so: whether all that changed are the caller's own writes. */
+  get doubt(): string | undefined {
+    if (this.#passedOver !== undefined) return this.#passedOver.marker;
     const [read, latest] = [this.#read, this.#latest];
-    return read !== undefined && latest !== undefined && latest.marker !== read.marker && latest !== this.#foreign;
+    const isAnswered = latest !== undefined && latest.marker !== read?.marker && latest !== this.#foreign;
+    return isAnswered ? read?.marker : undefined;
   }
 
-  /** @param isOwn whether that answer tells of nothing but the caller's own writes */
-  settle(isOwn: boolean): void {
-    if (isOwn) this.#read = this.#latest;
-    else this.#foreign = this.#latest;
+  /**
+   * @param isOwn whether the feed tells of nothing but the caller's own writes
+   * @param told what its answer stands for
+   */
+  settle(isOwn: boolean, told?: ObservedRevision): void {
+    const answer = this.#passedOver === undefined ? this.#latest : undefined;
+    if (isOwn) this.#read = told ?? answer ?? this.#read;
+    else this.#foreign = answer;
+    this.#passedOver = undefined;
   }
 
   answered(revision: ObservedRevision): void {
@@ -82,6 +91,7 @@ export class CallReading implements Reading {
 
   advance(): void {
     if (this.#latest !== undefined) {
+      if (this.#foreign !== this.#latest) this.#passedOver = this.#foreign;
       this.#read = this.#latest;
       this.#refused = undefined;
     } else if (this.#refusal !== undefined) {
@@ -89,6 +99,7 @@ export class CallReading implements Reading {
       this.#refused = this.#refusal;
     }
     this.#latest = undefined;
+    this.#foreign = undefined;
     this.#refusal = undefined;
   }
 

@@ -108,7 +108,7 @@ export class SurfaceClient {
         throw new HumanPlusError("tool_definition_changed", message);
       }
       assertRevisionAvailable(listed);
-      const asked = reading?.isAnswered === true ? await this.#settle(reading, state, listed, deadline) : listed;
+      const asked = reading?.doubt === undefined ? listed : await this.#settle(reading, state, listed, deadline);
       const pin = reading === undefined ? asked.revision : reading.pin;
       const source = sourceOf(asked, tool);
       const sent = this.#caller.call(state, asked, source, args, deadline, { ...options, pin });
@@ -139,8 +139,9 @@ export class SurfaceClient {
     // A feed that does not answer leaves time for the call itself.
     const half = createDeadline({ signal: deadline.signal, timeoutMs: deadline.remainingMs() / 2 });
     try {
-      const { report, row: asked } = await this.#changes(state, row, half, { since: reading.marker });
-      reading.settle(report.answered && report.complete && report.unreadable === 0 && report.deferTo.length === 0);
+      const { report, revision, row: asked } = await this.#changes(state, row, half, { since: reading.doubt });
+      const isOwn = report.answered && report.complete && report.unreadable === 0 && report.deferTo.length === 0;
+      reading.settle(isOwn, revision);
       return asked;
     } catch {
       reading.settle(false);
@@ -180,7 +181,7 @@ export class SurfaceClient {
     row: AttachmentRow,
     deadline: Deadline,
     { since, reading }: { readonly since?: string | undefined; readonly reading?: CallReading | undefined },
-  ): Promise<{ report: ChangeReport; row: AttachmentRow }> {
+  ): Promise<{ report: ChangeReport; revision?: ObservedRevision | undefined; row: AttachmentRow }> {
     const { catalogue, row: listed } = await this.#catalogue(state, row, deadline);
     const feed = catalogue.changeFeed;
     if (feed === undefined || !feed.admitted) {
@@ -204,7 +205,8 @@ export class SurfaceClient {
       return { report, row: observed };
     }
     if (report.state !== listed.changeFeed) await this.#rows.put(read);
-    return { report, row: read };
+    const { revision } = observeRevision(listed, result, feed.name, this.#options.now());
+    return { report, revision, row: read };
   }
 
   async turn(row: AttachmentRow, options: TurnOptions & Limits): Promise<Turn> {

@@ -34,9 +34,9 @@ function changesTool({ humanPlus, owner, attachmentId, gate, surfaceId, prefix, 
     effect: { kind: "none", idempotency: "none" },
     isExclusive: false,
     needsApproval: false,
-    run: (_, { signal }) =>
+    run: (_, { signal, reading }) =>
       gate.run(async (ending) => {
-        const report = await humanPlus.changesSince(owner, attachmentId, { signal: ending, timeoutMs });
+        const report = await humanPlus.changesSince(owner, attachmentId, { signal: ending, timeoutMs, reading });
         const { answered, complete, nothingChanged, changes, deferTo } = report;
         const notices = deferTo.length === 0 ? [] : ["Leave alone what others changed, unless a person asks you to."];
         const counts = { changed: changes.length, deferTo: deferTo.length };

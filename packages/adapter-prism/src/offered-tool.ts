@@ -36,10 +36,10 @@ export interface SurfaceCallOptions {
 /** Calls of one tool of a surface. */
 export function surfaceCall(options: SurfaceCallOptions): OfferedTool["run"] {
   const { humanPlus, owner, attachmentId, gate, address, digest, timeoutMs, yieldToPerson, onRedefined } = options;
-  return (args, { signal, onProgress }) =>
+  return (args, { signal, onProgress, reading }) =>
     gate.run(async (ending) => {
       try {
-        const call = { signal: ending, timeoutMs, yieldToPerson, onProgress, digest };
+        const call = { signal: ending, timeoutMs, yieldToPerson, onProgress, digest, reading };
         return toAnswer(await humanPlus.call(owner, attachmentId, address.tool, args, call), address);
       } catch (error) {
         if (error instanceof HumanPlusError && error.code === "tool_definition_changed") await onRedefined(ending);

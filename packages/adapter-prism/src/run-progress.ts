@@ -21,12 +21,31 @@ const STARTS: ReadonlySet<string> = new Set([
 ]);
 const ENDS: ReadonlySet<string> = new Set(["agent_finished", "agent_suspended", "agent_denied", "error"]);
 
-/** Follows the runs of a session by its events. */
-export function followRun(session: AgentSession, { onTurn, onEnd }: RunListener): RunProgress {
+export interface EventListener {
+  hear(event: AgentEvent): void;
+  /** The host's events ended, or failed. */
+  onOver(): void;
+}
+
+/** Hears the events of a session, in order. @returns what ends that */
+export function followEvents(session: AgentSession, { hear, onOver }: EventListener): () => void {
   // Old events are the ones to lose: a run whose end is missed would be steered for ever.
   const events = session.subscribe({ maxQueuedEvents: 256, overflow: "drop_oldest" })[Symbol.asyncIterator]();
-  let isRunning = false;
   let isClosed = false;
+  const follow = async (): Promise<void> => {
+    for (let next = await events.next(); !next.done && !isClosed; next = await events.next()) hear(next.value);
+  };
+  follow().then(onOver, onOver);
+  return () => {
+    if (isClosed) return;
+    isClosed = true;
+    Promise.resolve(events.return?.()).catch(() => undefined);
+  };
+}
+
+/** Follows the runs of a session by its events. */
+export function followRun(session: AgentSession, { onTurn, onEnd }: RunListener): RunProgress {
+  let isRunning = false;
   const hear = ({ type }: AgentEvent): void => {
     if (STARTS.has(type)) isRunning = true;
     if (type === "provider_turn_started") {
@@ -37,23 +56,18 @@ export function followRun(session: AgentSession, { onTurn, onEnd }: RunListener)
     isRunning = false;
     onEnd();
   };
-  const follow = async (): Promise<void> => {
-    for (let next = await events.next(); !next.done && !isClosed; next = await events.next()) hear(next.value);
-  };
-  // A host whose events end, or fail, has no run that could be steered.
-  const ended = () => {
+  // A host whose events are over has no run that could be steered.
+  const onOver = () => {
     isRunning = false;
   };
-  follow().then(ended, ended);
+  const stop = followEvents(session, { hear, onOver });
   return {
     get isRunning() {
       return isRunning;
     },
     close() {
-      if (isClosed) return;
-      isClosed = true;
       isRunning = false;
-      Promise.resolve(events.return?.()).catch(() => undefined);
+      stop();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type CallOptions, HumanPlusError, type JsonObject } from "@human-plus/core";
 
-export interface ToolCallOptions extends Pick<CallOptions, "onProgress"> {
+export interface ToolCallOptions extends Pick<CallOptions, "onProgress" | "reading"> {
   signal?: AbortSignal | undefined;
 }
 

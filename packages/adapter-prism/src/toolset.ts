@@ -1,11 +1,20 @@
 import { type ApprovalQuestion, approvalRequest } from "./approval.ts";
-import { assertCount, assertFlag, assertFunction, assertOptions, type Checks, optional } from "./argument.ts";
+import {
+  assertCount,
+  assertFlag,
+  assertFunction,
+  assertOptions,
+  assertPart,
+  type Checks,
+  optional,
+} from "./argument.ts";
 import { isManaged } from "./effect.ts";
-import type { ToolDefinition, ToolRegistry } from "./host.ts";
+import type { AgentSession, ToolDefinition, ToolRegistry } from "./host.ts";
 import { type LiveToolset, openLiveToolset } from "./live-toolset.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { createProgressRelay } from "./progress.ts";
 import { createSurfaceRegistry } from "./registry.ts";
+import { RunReadings } from "./run-readings.ts";
 import { type SurfaceToolsOptions, surfaceToolsChecks } from "./surface-tools.ts";
 import { failedResult, toolResult } from "./tool-result.ts";
 
@@ -22,6 +31,14 @@ export interface SurfaceToolsetOptions extends SurfaceToolsOptions {
 export interface SurfaceToolset extends LiveToolset<ToolDefinition> {
   /** A registry for one agent: each run sees the tools as they were at its start. */
   registry(): ToolRegistry;
+  /**
+   * Pins calls that the model of a session decides on in one turn, or beside models of other sessions, to what it had read by
+   * then. Without it they are pinned to what was last read through the attachment, by anybody. It follows the runs of the
+   * session by its events until those are over, the set is closed, or what it gives back is called.
+   *
+   * @throws HumanPlusError `invalid_argument`, and `closed`
+   */
+  follow(session: AgentSession): () => void;
 }
 
 /**
@@ -31,9 +48,25 @@ export interface SurfaceToolset extends LiveToolset<ToolDefinition> {
  */
 export async function createSurfaceToolset(options: SurfaceToolsetOptions): Promise<SurfaceToolset> {
   assertOptions("createSurfaceToolset", options, checks);
-  const toolset = await openLiveToolset(options, (tool) => toHostTool(tool, options));
-  return Object.assign(toolset, { registry: () => createSurfaceRegistry(() => toolset.tools) });
+  const readings = new RunReadings(options);
+  const toolset = await openLiveToolset(options, (tool) => toHostTool(tool, options, readings));
+  const closeTools = toolset.close;
+  const close = async () => {
+    readings.close();
+    await closeTools();
+  };
+  return Object.assign(toolset, {
+    registry: () => createSurfaceRegistry(() => toolset.tools),
+    follow(session: AgentSession) {
+      assertSession("session", session);
+      return readings.follow(session);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  });
 }
+
+const assertSession = assertPart("a session of the host", "subscribe");
 
 const checks: Checks<SurfaceToolsetOptions> = {
   ...surfaceToolsChecks,
@@ -44,7 +77,7 @@ const checks: Checks<SurfaceToolsetOptions> = {
 
 type ResultOptions = Pick<SurfaceToolsetOptions, "question" | "content" | "maxResultBytes">;
 
-function toHostTool(tool: OfferedTool, options: ResultOptions): ToolDefinition {
+function toHostTool(tool: OfferedTool, options: ResultOptions, readings: RunReadings): ToolDefinition {
   const { question, content = false, maxResultBytes = 65_536 } = options;
   const { name, description, parameters, effect, isExclusive, needsApproval, address } = tool;
   return Object.freeze<ToolDefinition>({
@@ -62,7 +95,8 @@ function toHostTool(tool: OfferedTool, options: ResultOptions): ToolDefinition {
           ? createProgressRelay((...step) => context.progress?.(...step), address.tool)
           : undefined;
       try {
-        const answer = await tool.run(args, { signal, onProgress: relay?.push });
+        const reading = await readings.before(context);
+        const answer = await tool.run(args, { signal, onProgress: relay?.push, reading });
         return toolResult(identity, answer, { maxBytes: maxResultBytes, content });
       } catch (error) {
         const isRecorded = isManaged(effect) && idempotencyKey !== undefined;

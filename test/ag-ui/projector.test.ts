@@ -10,7 +10,7 @@ import {
 import { createHumanPlus, TrustPolicy } from "@human-plus/core";
 import { createLongPollTransport } from "@human-plus/transport-longpoll";
 import { createSseTransport } from "@human-plus/transport-sse";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { startLiveCanvas } from "../parts/live-canvas.ts";
 import { assertGood } from "./judge.ts";
 
@@ -189,30 +189,44 @@ describe("a projector", () => {
     expect(projector.context("t")?.value.length).toBeLessThan(1_000);
   });
 
-  test("tells a listener of a burst once, and of what comes later again", async () => {
+  test("tells a listener of a burst once, of what comes later when its time has come, and of nothing once it is closed", () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    using _ = { [Symbol.dispose]: () => void vi.useRealTimers() };
     const feed = createFeed();
     using projector = createSurfaceProjector({ surface: feed, coalesceMs: 5 });
     let ready = 0;
-    let heard: () => void = () => undefined;
-    const hear = () => {
-      ready++;
-      heard();
-    };
-    using stream = projector.open({ threadId: "t", onReady: hear });
-    const next = () => new Promise<void>((resolve) => (heard = resolve));
-    const first = next();
+    using stream = projector.open({ threadId: "t", onReady: () => void ready++ });
     for (let index = 0; index < 100; index++) feed.tell({ type: "person_acted" });
     expect(ready).toBe(0);
-    await first;
-    await new Promise((resolve) => setTimeout(resolve)); // behind every timer of the burst
-    expect([ready, stream.take().length]).toEqual([1, 1]);
-    const second = next();
+    vi.advanceTimersByTime(0);
+    expect([ready, stream.take().length, vi.getTimerCount()]).toEqual([1, 1, 0]);
     feed.tell(...everything);
-    await second;
+    vi.advanceTimersByTime(4);
+    expect(ready).toBe(1);
+    vi.advanceTimersByTime(1);
     expect([ready, stream.take().length]).toEqual([2, 1]);
+    feed.tell({ type: "person_acted" });
     stream.close();
     feed.tell({ type: "person_acted" });
-    expect(stream.take()).toEqual([]);
+    expect([vi.getTimerCount(), stream.take()]).toEqual([0, []]);
+    vi.advanceTimersByTime(1_000);
+    expect(ready).toBe(2);
+  });
+
+  test("hands on texts that every part of a host can keep, whatever its feed says", async () => {
+    const feed = createFeed();
+    const odd = "a\u0000b\ud800c";
+    using projector = createSurfaceProjector({
+      surface: feed,
+      ...all,
+      contextDetail: "changes",
+      projection: { change: ({ label }) => label },
+    });
+    using stream = projector.open({ threadId: "t" });
+    feed.tell({ type: "changed", changes: [{ ...row, label: odd }], complete: true, description: odd });
+    const { body } = await assertGood(inRun(...stream.take()));
+    expect(body).toContain("a\ufffdb\ufffdc");
+    expect(projector.context("t")?.value).toContain("a\ufffdb\ufffdc");
   });
 
   test("shows its activity again after a snapshot of messages that holds activities, which 0.0.59 lets replace all others", async () => {

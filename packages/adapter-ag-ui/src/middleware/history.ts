@@ -6,6 +6,8 @@ import {
   type RunAgentInput,
 } from "@ag-ui/client";
 import { from, lastValueFrom, toArray } from "rxjs";
+import { agUiNames } from "../events.ts";
+import { plainText } from "../plain-text.ts";
 import { MessageHistory } from "./message-history.ts";
 
 /** What a run left behind: the messages and the state that its client has now. */
@@ -47,6 +49,11 @@ export interface ToolAnswer {
   readonly toolCallId: string;
   readonly messageId: string;
   readonly content: string;
+}
+
+/** @param randomId makes its id unique: hosts use ids of calls in ids of messages themselves */
+export function answerTo({ id }: { readonly id: string }, content: string, randomId: () => string): ToolAnswer {
+  return { toolCallId: id, messageId: `${agUiNames.id}result-${randomId()}`, content: plainText(content) };
 }
 
 /** Puts answers where providers want them: directly behind the assistant's message, in the order of its calls. */

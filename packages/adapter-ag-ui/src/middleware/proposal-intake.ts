@@ -1,4 +1,5 @@
 import type { SurfaceSession } from "@human-plus/core";
+import { plainText } from "../plain-text.ts";
 import { interruptPrefix } from "./own-material.ts";
 import { type PendingProposal, toInterrupt } from "./proposal-desk.ts";
 import type { SurfaceSettings } from "./settings.ts";
@@ -65,7 +66,8 @@ export async function takeProposal(
 function messageOf(say: () => string | undefined): string {
   const ours = "The agent proposes a change. A person has to accept or reject it.";
   try {
-    return say() ?? ours;
+    const said: unknown = say();
+    return typeof said === "string" ? plainText(said) : ours;
   } catch {
     return ours;
   }

@@ -1,5 +1,5 @@
 import type { BaseEvent, RunAgentInput } from "@ag-ui/client";
-import { type AgUiInterrupt, type AgUiRunOutcome, agUiNames } from "../events.ts";
+import type { AgUiInterrupt, AgUiRunOutcome } from "../events.ts";
 import { texts } from "./call-text.ts";
 import { type HistoricCall, unansweredCalls } from "./history.ts";
 import type { ThreadMemory } from "./thread-memory.ts";
@@ -64,9 +64,4 @@ export function repairsOf(input: RunAgentInput, name: string, memory: ThreadMemo
     if (known === undefined && !isOurs(call.name)) return [];
     return [{ call, content: known ?? texts.lost }];
   });
-}
-
-/** @param randomId makes it unique: hosts use ids of calls in ids of messages themselves */
-export function resultId(randomId: () => string): string {
-  return `${agUiNames.id}result-${randomId()}`;
 }

@@ -16,6 +16,9 @@ export interface RunSetup {
   readonly onEnd: (end: () => void) => void;
 }
 
+/** Tools that are left out and told of one by one. */
+const MAX_TOLD = 8;
+
 /** What a run has of its surface. */
 export interface PreparedSurface {
   readonly offer: ToolOffer;
@@ -75,7 +78,10 @@ export async function prepareSurface(
     onFault("tools", error);
     offer = await offerTools([], taken, offering);
   }
-  for (const { tool, why } of offer.leftOut) onFault("tools", new Error(`the tool ${tool} is not offered: ${why}`));
+  const { leftOut } = offer;
+  for (const { tool, why } of leftOut.slice(0, MAX_TOLD))
+    onFault("tools", new Error(`the tool ${tool} is not offered: ${why}`));
+  if (leftOut.length > MAX_TOLD) onFault("tools", new Error(`${leftOut.length - MAX_TOLD} more tools are not offered`));
   return { offer, reading };
 
   async function begin(turning: Promise<Turn>): Promise<void> {

@@ -3,13 +3,13 @@ import type { Reading } from "@human-plus/core";
 import type { Observable } from "rxjs";
 import { AgentProblems } from "./agent-problems.ts";
 import { texts } from "./call-text.ts";
-import { applyEvents, placeAnswers, type ToolAnswer } from "./history.ts";
+import { answerTo, applyEvents, placeAnswers, type ToolAnswer } from "./history.ts";
 import { InnerEvents, type StreamedCall } from "./inner-events.ts";
 import { type InnerEnd, runAgent } from "./inner-run.ts";
 import type { PendingProposal } from "./proposal-desk.ts";
 import { takeProposal } from "./proposal-intake.ts";
 import type { RunOutput } from "./run-output.ts";
-import { isOursByName, resultId, suspends, withInterrupts, withoutPending, withoutRequests } from "./run-rules.ts";
+import { isOursByName, suspends, withInterrupts, withoutPending, withoutRequests } from "./run-rules.ts";
 import type { SurfaceFault, SurfaceSettings } from "./settings.ts";
 import { type CallOutcome, SurfaceCalls } from "./surface-calls.ts";
 import type { SurfaceView } from "./surface-view.ts";
@@ -113,7 +113,7 @@ export class SurfaceRounds {
         waiting.push(pending);
         continue;
       }
-      const answer = this.#answerTo(outcome.call, outcome.text);
+      const answer = answerTo(outcome.call, outcome.text, this.#options.settings.randomId);
       output.answer(answer);
       output.news();
       answers.push(answer);
@@ -129,14 +129,10 @@ export class SurfaceRounds {
     return await takeProposal({ call, tool, text, proposal }, options);
   }
 
-  #answerTo({ id }: { readonly id: string }, content: string): ToolAnswer {
-    return { toolCallId: id, messageId: resultId(this.#options.settings.randomId), content };
-  }
-
   /** Ends what the agent left open, answers its calls, and says that the run failed. */
   #fail(own: readonly StreamedCall[], end: InnerEnd, events: InnerEvents): undefined {
-    const { output, memory } = this.#options;
-    for (const call of own) output.answer(this.#answerTo(call, memory.answerOf(call) ?? texts.runFailed));
+    const { output, memory, settings } = this.#options;
+    for (const call of own) output.answer(answerTo(call, memory.answerOf(call) ?? texts.runFailed, settings.randomId));
     for (const event of events.closing()) output.pass(event);
     if (end.type === "failed") output.fail(end.event);
     else output.fail({ message: "The agent's stream ended before its run did.", code: "INCOMPLETE_STREAM" });

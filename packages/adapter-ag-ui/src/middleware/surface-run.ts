@@ -1,12 +1,12 @@
 import type { BaseEvent, RunAgentInput } from "@ag-ui/client";
 import type { Observable, Subscriber, Subscription } from "rxjs";
 import { AgentProblems } from "./agent-problems.ts";
-import { placeAnswers, type ToolAnswer } from "./history.ts";
+import { answerTo, placeAnswers, type ToolAnswer } from "./history.ts";
 import { takeOwnMaterial } from "./own-material.ts";
 import type { PendingProposal } from "./proposal-desk.ts";
 import { resumeProposals } from "./resume.ts";
 import { RunOutput } from "./run-output.ts";
-import { type Repair, repairsOf, resultId, withInterrupts } from "./run-rules.ts";
+import { type Repair, repairsOf, withInterrupts } from "./run-rules.ts";
 import { connectSurface, prepareSurface, type RunSetup } from "./run-setup.ts";
 import type { SurfaceFault, SurfaceSettings } from "./settings.ts";
 import { SurfaceRounds } from "./surface-rounds.ts";
@@ -112,10 +112,7 @@ export class SurfaceRun {
   /** The agent's own run, but that no call of ours in its history is left without an answer. */
   #withoutSurface(input: RunAgentInput): void {
     const repairs = repairsOf(input, this.#options.settings.name, undefined);
-    const messages = placeAnswers(
-      input.messages,
-      repairs.map((repair) => this.#answerTo(repair)),
-    );
+    const messages = placeAnswers(input.messages, this.#answersTo(repairs));
     const problems = new AgentProblems((error) => this.#fault("agent", error));
     this.#inner = this.#options
       .runNext(repairs.length === 0 ? input : { ...input, messages }, problems)
@@ -140,13 +137,13 @@ export class SurfaceRun {
   }
 
   #answerHistory(messages: RunAgentInput["messages"], repairs: readonly Repair[]): RunAgentInput["messages"] {
-    const answers = repairs.map((repair) => this.#answerTo(repair));
+    const answers = this.#answersTo(repairs);
     for (const answer of answers) this.#output.answer(answer);
     return placeAnswers(messages, answers);
   }
 
-  #answerTo({ call, content }: { readonly call: { readonly id: string }; readonly content: string }): ToolAnswer {
-    return { toolCallId: call.id, messageId: resultId(this.#options.settings.randomId), content };
+  #answersTo(repairs: readonly Repair[]): ToolAnswer[] {
+    return repairs.map(({ call, content }) => answerTo(call, content, this.#options.settings.randomId));
   }
 
   #show({ projector }: SurfaceView): void {

@@ -1,5 +1,6 @@
 import type { AgUiContext } from "../events.ts";
 import type { SurfaceOccurrence } from "../feed/occurrence.ts";
+import { plainText } from "../plain-text.ts";
 import { RecentMap } from "../recent-map.ts";
 import { countHands } from "./entry.ts";
 
@@ -51,7 +52,7 @@ export class SurfaceContext {
     const intro = `People and agents edit the live surface ${name} at the same time as you. Since you were told last:`;
     const text = [intro, ...lines.map((line) => `- ${line}`)].join("\n");
     const value = detail === "changes" ? [text, ...this.#descriptionsOf(fresh, text.length)].join("\n") : text;
-    return { description: this.description, value };
+    return { description: this.description, value: plainText(value) };
   }
 
   /** A context with the entry in place of every earlier one. */

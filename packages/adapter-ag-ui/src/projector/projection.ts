@@ -2,6 +2,7 @@ import type { ChangeRow, JsonObject } from "@human-plus/core";
 import { refuseUnknown, requireOptions, requireType } from "../argument.ts";
 import type { AgUiJson } from "../events.ts";
 import type { SurfaceCall, SurfaceOccurrence, SurfaceParticipant } from "../feed/occurrence.ts";
+import { plainText } from "../plain-text.ts";
 
 type Of<T extends SurfaceOccurrence["type"]> = Extract<SurfaceOccurrence, { type: T }>;
 
@@ -62,7 +63,10 @@ export function project<T>(
   try {
     const text = JSON.stringify(callback(value));
     if (text === undefined || byteLength(text) > maxBytes) return undefined;
-    return JSON.parse(text, (key, member: unknown) => (key === "__proto__" ? undefined : member)) as AgUiJson;
+    return JSON.parse(text, (key, member: unknown) => {
+      if (key === "__proto__") return undefined;
+      return typeof member === "string" ? plainText(member) : member;
+    }) as AgUiJson;
   } catch {
     return undefined;
   }

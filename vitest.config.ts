@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { defaultServerConditions } from "vite";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { judgeStreams } from "./test/ag-ui/taps/vitest-plugin.ts";
 import { createTotalReporter } from "./tools/test-summary/total-reporter.ts";
 
 const source = "human-plus-source";
@@ -10,6 +11,7 @@ const root = import.meta.dirname;
 /** Packages import each other by name; the condition resolves those names to sources, so no test waits for a build. */
 function project(name: string, directory: string, include: string[], exclude: string[] = []): TestProjectConfiguration {
   return {
+    plugins: [judgeStreams()],
     resolve: { conditions: [source] },
     ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
     test: {

@@ -87,19 +87,16 @@ test("calls that are answered by now are no longer named as pending", async () =
     ...calls("p1", "open_dialog"),
     finish(ids, { type: "success", pendingToolCallIds: ["c1", "p1"] }),
   ];
-  const { events, answers } = await run(stream, { judges: ["1.0.0"], input: { protocolVersion: "1.0" } });
+  const { events, answers } = await run(stream);
   expect(Object.keys(answers)).toEqual(["c1"]);
   expect(events.at(-1)).toMatchObject({ outcome: { type: "success", pendingToolCallIds: ["p1"] } });
 });
 
 test.each([
-  ["waits for a person", { type: "interrupt", interrupts: [{ id: "theirs", reason: "confirmation" }] }, undefined],
-  ["was stopped", { type: "cancelled" }, ["1.0.0"] as const],
-])("an agent that %s is not run on, but its calls are answered", async (_, outcome, judges) => {
-  const { events, answers, types } = await run((ids) => [start(ids), ...read, finish(ids, outcome)], {
-    judges,
-    input: { protocolVersion: judges && "1.0" },
-  });
+  ["waits for a person", { type: "interrupt", interrupts: [{ id: "theirs", reason: "confirmation" }] }],
+  ["was stopped", { type: "cancelled" }],
+])("an agent that %s is not run on, but its calls are answered", async (_, outcome) => {
+  const { events, answers, types } = await run((ids) => [start(ids), ...read, finish(ids, outcome)]);
   expect(Object.keys(answers)).toEqual(["c1"]);
   expect(events.at(-1)).toMatchObject({ outcome });
   expect(types.filter((type) => type.startsWith("TEXT"))).toEqual([]);

@@ -3,6 +3,7 @@ import { type ClientOutcome, type ClientVersion, clients, compactionFault, runCl
 import { type RunningServer, serve, serveHandler, type WebHandler } from "./parts/serve.ts";
 import { readSseBody } from "./parts/sse-frames.ts";
 import { streamFaults } from "./parts/stream-rules.ts";
+import { noteJudged } from "./taps/judged.ts";
 
 /** Where the stream comes from. A URL and a handler run once for each client; events and bytes are the same for all. */
 export type Judged =
@@ -66,6 +67,7 @@ export async function judge(judged: Judged, options: JudgeOptions = {}): Promise
     if (compaction !== undefined) said.push(`${version} cannot compact it: ${compaction}`);
     for (const reason of said) if (!reasons.includes(reason)) reasons.push(reason);
     seen.set(version, read);
+    noteJudged({ version, body: text, input });
   }
   const [first] = seen.values();
   return { reasons, clients: outcomes, body: body ?? "", events: (first?.events ?? []) as Verdict["events"] };

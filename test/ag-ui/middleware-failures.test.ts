@@ -11,6 +11,7 @@ import { completeInput } from "./judge.ts";
 import { runClient } from "./parts/clients.ts";
 import { calls, says, startScriptedAgent } from "./parts/scripted-agent.ts";
 import { runWithSurface } from "./parts/surface-runs.ts";
+import { cutOff, exempt } from "./taps/recordings.ts";
 
 const ordinary = ["RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "RUN_FINISHED"];
 
@@ -119,13 +120,14 @@ describe("a call that fails has an answer that says what became of it", () => {
     ["null", "null"],
     ["empty", ""],
     ["without end", `{"text":"${"x".repeat(300_000)}"}`],
-  ])("when its arguments are %s: not called", async (_, args) => {
+  ])("when its arguments are %s: not called", async (what, args) => {
+    if (what !== "without end")
+      exempt(/the arguments of c1 are no JSON object/, "they are the agent's, and were sent on before they were whole");
     await using canvas = await startLiveCanvas();
     using middleware = new SurfaceMiddleware({ surface: await canvas.join() });
     await using agent = await startScriptedAgent((_input, turn) =>
       turn === 1 ? calls("c1", "surface__canvas_move", args) : says("m", "Sorry"),
     );
-    // The agent's own stream is no good, so nobody judges it here.
     const outcome = await runClient({
       version: "1.0.0",
       url: agent.url,
@@ -186,6 +188,7 @@ describe("a call that fails has an answer that says what became of it", () => {
 
 describe("a run that is given up", () => {
   test("aborts its call at the surface, leaves the agent, and starts nothing more", async () => {
+    cutOff("the host gives the run up");
     await using canvas = await startLiveCanvas();
     let aborted: () => void = () => undefined;
     const atSurface = new Promise<void>((resolve) => {
@@ -347,6 +350,7 @@ describe("an agent whose own stream goes wrong", () => {
   });
 
   test("cannot be reached: the client's run is rejected, as without us", async () => {
+    cutOff("there is no stream");
     await using canvas = await startLiveCanvas();
     using middleware = new SurfaceMiddleware({ surface: await canvas.join() });
     const agent = await startScriptedAgent(() => []);

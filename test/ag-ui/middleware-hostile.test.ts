@@ -8,6 +8,7 @@ import { startLiveCanvas } from "../parts/live-canvas.ts";
 import { completeInput } from "./judge.ts";
 import { calls, type Script, says, startScriptedAgent } from "./parts/scripted-agent.ts";
 import { runWithSurface } from "./parts/surface-runs.ts";
+import { cutOff } from "./taps/recordings.ts";
 
 /** A canvas on which counting is made at once, and renaming is for people to decide. */
 async function startCanvas() {
@@ -40,7 +41,7 @@ test("calls that are delivered again are not made again, however much they answe
   await using agent = await startScriptedAgent((_, turn) =>
     turn % 2 === 1 ? ids.flatMap((id) => calls(id, "surface__canvas_count", { who: id })) : says(`m${turn}`, "Done"),
   );
-  const options = { url: agent.url, middleware, judges: ["1.0.0"] as const };
+  const options = { url: agent.url, middleware };
   const first = await runWithSurface(options);
   const again = await runWithSurface({ ...options, input: { runId: "r2" } });
   expect(canvas.counted).toEqual(ids);
@@ -49,6 +50,7 @@ test("calls that are delivered again are not made again, however much they answe
 });
 
 test("an agent whose run is given up on its first event, which came at once, is left", async () => {
+  cutOff("the host gives the run up");
   await using canvas = await startCanvas();
   using middleware = new SurfaceMiddleware({ surface: await canvas.join() });
   let leave: () => void = () => undefined;
@@ -154,7 +156,7 @@ describe("a proposal", () => {
     const { answers, types } = await runWithSurface({
       url: agent.url,
       middleware,
-      judges: ["1.0.0"],
+
       pendingInterrupts: stopped.pendingInterrupts,
       input: {
         runId: "r2",

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { startLiveCanvas } from "../parts/live-canvas.ts";
 import { runExample } from "../parts/readme-example.ts";
 import { calls, says, startScriptedAgent } from "./parts/scripted-agent.ts";
+import { recordChild } from "./taps/child-recordings.ts";
 
 const folder = join(import.meta.dirname, "../../packages/adapter-ag-ui");
 
@@ -26,9 +27,11 @@ test("the start with an HttpAgent runs as it stands", async () => {
         : says("m", "All in line"),
   );
   const args = [agent.url, toShareLink(canvas.invitation)];
-  const { code, output } = await runExample(folder, example("http-agent"), args);
+  using recorded = recordChild();
+  const { code, output } = await runExample(folder, example("http-agent"), args, recorded.env);
   expect({ code, last: output.trim().split("\n").at(-1) }).toEqual({ code: 0, last: "All in line" });
   expect(output).toMatch(/^humanplus\.surface \{\n {2}surface: 'surface',\n {2}available: true/);
   expect(canvas.cards.get("budget")).toMatchObject({ x: 40, y: 40 });
+  expect(recorded.take()).toBe(1);
   expect(agent.inputs[0]?.messages).toMatchObject([{ role: "user", content: "Line up the cards" }]);
 });

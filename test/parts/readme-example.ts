@@ -16,6 +16,7 @@ export async function runExample(
   directory: string,
   script: string,
   args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number; output: string }> {
   const folder = mkdtempSync(join(directory, "readme-"));
   try {
@@ -23,6 +24,7 @@ export async function runExample(
     writeFileSync(file, script);
     const child = spawn(process.execPath, ["--conditions=human-plus-source", file, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, ...env },
     });
     let output = "";
     child.stdout.on("data", (chunk: Buffer) => {

@@ -16,6 +16,7 @@ import { startRelayProcess } from "../../parts/relay-process.ts";
 import { assertGood, completeInput, judge } from "../judge.ts";
 import { createSession, type SessionEvent, think } from "../parts/prism-session.ts";
 import { readSseBody } from "../parts/sse-frames.ts";
+import { cutOff } from "../taps/recordings.ts";
 
 const unhandled: unknown[] = [];
 const listen = (reason: unknown) => void unhandled.push(reason);
@@ -78,6 +79,7 @@ const ends = (text: string) =>
 
 describe("a client that goes away", () => {
   test("aborts the run, over a socket", async () => {
+    cutOff("the client goes away");
     const run = endless();
     await using server = await serve(handlerOf(run));
     const outgoing = httpRequest({ port: server.port, host: "127.0.0.1", method: "POST", headers }).end(body);
@@ -88,6 +90,7 @@ describe("a client that goes away", () => {
   });
 
   test("aborts the run that has not said anything", async () => {
+    cutOff("the client goes away");
     const run = endless({ quiet: true });
     await using server = await serve(handlerOf(run));
     const abort = new AbortController();
@@ -98,6 +101,7 @@ describe("a client that goes away", () => {
   });
 
   test("aborts the run, where a server cancels the body", async () => {
+    cutOff("the server cancels the body");
     const run = endless();
     const response = await handlerOf(run)(new Request("http://agent.example/", { method: "POST", headers, body }));
     const reader = response.body?.getReader();
@@ -154,6 +158,7 @@ describe("a client that goes away", () => {
   });
 
   test("of the real client, when its user stops it", async () => {
+    cutOff("the client goes away");
     const run = endless();
     await using server = await serve(handlerOf(run));
     const { HttpAgent } = await import("@ag-ui/client");

@@ -5,6 +5,7 @@ import { type AgUiHandlerOptions, createAgUiHandler, fromPrism, nodeListener } f
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { completeInput, judge } from "../judge.ts";
 import { readSseBody } from "../parts/sse-frames.ts";
+import { cutOff } from "../taps/recordings.ts";
 
 const unhandled: unknown[] = [];
 const listen = (reason: unknown) => void unhandled.push(reason);
@@ -58,6 +59,7 @@ describe("a run that never pauses", () => {
 
 describe("a run that is no run", () => {
   test("when its client is gone before it is there: nothing is left behind", async () => {
+    cutOff("the client goes away");
     const broken = {
       [Symbol.asyncIterator]() {
         throw new Error("too late");
@@ -75,6 +77,7 @@ describe("a run that is no run", () => {
   });
 
   test("where what drives it cannot be left: nothing is left behind", async () => {
+    cutOff("the client goes away");
     const stubborn = {
       [Symbol.asyncIterator]: () => ({
         next: () => Promise.resolve({ done: false, value: { type: "agent_started" } }),
@@ -146,6 +149,7 @@ describe("a reader that takes a part and stops", () => {
   const limits = { stallTimeoutMs: 1_024, maxQueuedEvents: 2 };
 
   test("ends the run, though nothing more could be queued for it", async () => {
+    cutOff("the reader stops");
     let end: (reason: unknown) => void = () => undefined;
     const ended = new Promise((resolve) => {
       end = resolve;
@@ -162,6 +166,7 @@ describe("a reader that takes a part and stops", () => {
   });
 
   test("is not kept for ever once the run is over, and neither is what it left", async () => {
+    cutOff("the reader takes nothing, and is given up");
     const run = async function* () {
       yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x".repeat(9_000_000) };
       yield finished;

@@ -11,6 +11,7 @@ import { DurableRuns } from "../parts/durable-runs.ts";
 import { EventStore } from "../parts/event-source.ts";
 import { sessionOf, talkAndCall } from "../parts/prism-session.ts";
 import { serve } from "../parts/serve.ts";
+import { recordChild } from "../taps/child-recordings.ts";
 
 const folder = join(import.meta.dirname, "../../../packages/adapter-ag-ui");
 
@@ -38,9 +39,11 @@ function createFolder() {
 /** The server of the README on a free port, in a process of its own. */
 async function startServer(
   file: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly url: string; readonly child: ChildProcess } & AsyncDisposable> {
   const child = spawn(process.execPath, ["--conditions=human-plus-source", file, "0"], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
   });
   let port: string | undefined;
   for await (const line of createInterface(child.stdout)) {
@@ -61,7 +64,8 @@ async function startServer(
 describe("the agent behind HTTP", () => {
   test("answers the page that fetches, and stops when it is told to", async () => {
     using files = createFolder();
-    await using server = await startServer(files.write("server.ts", example("ts handler")));
+    using recorded = recordChild();
+    await using server = await startServer(files.write("server.ts", example("ts handler")), recorded.env);
     const { ask } = (await import(files.write("page.mjs", example("js fetch-page")))) as {
       ask(url: string, content: string, onEvent: (event: { type: string; delta?: string }) => void): Promise<void>;
     };
@@ -87,6 +91,7 @@ describe("the agent behind HTTP", () => {
     expect(denied.status).toBe(403);
     server.child.kill("SIGTERM");
     expect(await once(server.child, "exit")).toEqual([0, null]);
+    expect(recorded.take()).toBe(1);
   });
 
   test("is good for clients of every version", async () => {

@@ -137,13 +137,15 @@ describe("a run is read again", () => {
     expect([first, second, third].map((mark) => mark?.eventId)).toEqual(["e10", "e10.1", "e10.2"]);
     expect(first?.cursor).toBe(second?.cursor);
     expect(first?.cursor).not.toBe(third?.cursor);
-    // A page that keeps nothing of what it saw.
-    const typesAfter = async (mark: Mark | undefined) => {
-      const response = await handler(request(`?cursor=${mark?.cursor}&follow=false`));
+    // A page that kept nothing of what it saw, or the call.
+    const kept = { id: "c1", type: "function", function: { name: "read_board", arguments: "{}" } };
+    const typesAfter = async (mark: Mark | undefined, toolCalls: readonly object[] = []) => {
+      const messages = toolCalls.length > 0 ? [{ id: "c1", role: "assistant", toolCalls }] : [];
+      const response = await handler(request(`?cursor=${mark?.cursor}&follow=false`, { messages }));
       return bare(readSseBody(await response.text()).events as Array<{ type: string }>).map(({ type }) => type);
     };
     expect((await typesAfter(first)).slice(1, 3)).toEqual(["TOOL_CALL_START", "TOOL_CALL_ARGS"]);
-    expect((await typesAfter(third)).slice(1, 3)).toEqual(["TOOL_CALL_RESULT", "STEP_STARTED"]);
+    expect((await typesAfter(third, [kept])).slice(1, 3)).toEqual(["TOOL_CALL_RESULT", "STEP_STARTED"]);
   });
 
   test("and followed while it goes on, to its end", async () => {

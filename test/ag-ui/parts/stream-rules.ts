@@ -42,8 +42,17 @@ const known: ReadonlySet<string> = new Set([
   ...spans.flatMap(({ start, inside, end }) => [start, ...inside, end]),
 ]);
 
+export interface StreamRulesOptions {
+  /** `false` for what was read of a stream before its reader went away. @default true */
+  readonly isWhole?: boolean | undefined;
+}
+
 /** What the clients do not check, or not all of them, of one run's events. Each reason names the event that breaks the rule. */
-export function streamFaults(events: readonly unknown[], input: AgUiRunInput): string[] {
+export function streamFaults(
+  events: readonly unknown[],
+  input: AgUiRunInput,
+  { isWhole = true }: StreamRulesOptions = {},
+): string[] {
   const faults: string[] = [];
   const isEvent = (event: unknown): event is Event => typeof event === "object" && event !== null && "type" in event;
   events.forEach((event, index) => {
@@ -52,8 +61,8 @@ export function streamFaults(events: readonly unknown[], input: AgUiRunInput): s
   const run = events.filter(isEvent);
   const say = (index: number, what: string) =>
     void faults.push(`event ${index} ${String(run[index]?.["type"])}: ${what}`);
-  checkEnvelope(run, input, faults, say);
-  checkSpans(run, faults, say);
+  checkEnvelope(run, input, { isWhole, faults, say });
+  checkSpans(run, { isWhole, faults, say });
   checkToolCalls(run, input, say);
   checkActivities(run, say);
   return faults;
@@ -61,11 +70,19 @@ export function streamFaults(events: readonly unknown[], input: AgUiRunInput): s
 
 type Say = (index: number, what: string) => void;
 
-function checkEnvelope(run: readonly Event[], input: AgUiRunInput, faults: string[], say: Say): void {
-  if (run[0]?.["type"] !== "RUN_STARTED") faults.push("the first event is not RUN_STARTED");
+interface Check {
+  readonly isWhole: boolean;
+  readonly faults: string[];
+  readonly say: Say;
+}
+
+function checkEnvelope(run: readonly Event[], input: AgUiRunInput, { isWhole, faults, say }: Check): void {
+  if (run[0]?.["type"] !== "RUN_STARTED" && (isWhole || run.length > 0))
+    faults.push("the first event is not RUN_STARTED");
   const terminals = run.filter(({ type }) => type === "RUN_FINISHED" || type === "RUN_ERROR");
-  if (terminals.length !== 1) faults.push(`there are ${terminals.length} terminal events, not one`);
-  else if (run.at(-1) !== terminals[0]) faults.push("something follows the terminal event");
+  if (terminals.length > 1 || (isWhole && terminals.length === 0))
+    faults.push(`there are ${terminals.length} terminal events, not one`);
+  else if (terminals.length === 1 && run.at(-1) !== terminals[0]) faults.push("something follows the terminal event");
   const peer = input.protocolVersion !== undefined;
   run.forEach((event, index) => {
     const { type, timestamp } = event;
@@ -97,7 +114,7 @@ function nullMembers(value: Event, path = ""): string[] {
   });
 }
 
-function checkSpans(run: readonly Event[], faults: string[], say: Say): void {
+function checkSpans(run: readonly Event[], { isWhole, faults, say }: Check): void {
   for (const { what, key, start, inside, end } of spans) {
     const open = new Set<unknown>();
     run.forEach((event, index) => {
@@ -111,7 +128,7 @@ function checkSpans(run: readonly Event[], faults: string[], say: Say): void {
         if (type === end) open.delete(id);
       }
     });
-    for (const id of open) faults.push(`the ${what} ${id} is still open at the end`);
+    for (const id of isWhole ? open : []) faults.push(`the ${what} ${id} is still open at the end`);
   }
 }
 

@@ -80,10 +80,10 @@ export function createLeg(options: LegOptions): Leg {
   const isNeeded = () => needs.size > 0;
 
   function remainingMs(): number {
-    if (!isNeeded()) return Math.max(0, idleSince + idleLegMs - now());
-    let latest = now();
+    const time = now();
+    let latest = isNeeded() ? time : idleSince + idleLegMs;
     for (const { until } of needs) latest = Math.max(latest, until);
-    return latest - now();
+    return Math.max(0, latest - time); // a relay refuses a poll that asks it to wait less than not at all
   }
 
   async function run(own: Course): Promise<void> {

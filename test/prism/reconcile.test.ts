@@ -47,7 +47,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
       createTransport,
       steps: [{ calls: [call("read", "canvas_read")] }, { calls: [call("lost", tool, args)] }],
       toolset: {
-        timeoutMs: 700,
+        timeoutMs: 1_000,
         effect: ({ tool: name }) =>
           name.startsWith("canvas") ? undefined : { kind: "external_mutation", idempotency: "required" },
       },
@@ -203,7 +203,7 @@ describe("an effect", () => {
     await session.call("canvas_read");
     await session.call("canvas_move", budget);
     const createdAt = Date.now();
-    await expect(session.call("hang", budget, { timeoutMs: 300 })).rejects.toMatchObject({ outcome: "unknown" });
+    await expect(session.call("hang", budget, { timeoutMs: 1_000 })).rejects.toMatchObject({ outcome: "unknown" });
     expect(await reconcile({ record: { ...record, createdAt } })).toMatchObject({ status: "unknown" });
     expect((await session.changesSince()).changes.map(({ actor }) => actor)).toContain("agent");
   });

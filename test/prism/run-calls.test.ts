@@ -74,7 +74,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
 
   test("a call that hangs ends at the set's own timeout, although the host waits for ever, and is cancelled", async () => {
     await using surface = await silent();
-    await using agent = await start(surface, { toolset: { timeoutMs: 400 } });
+    await using agent = await start(surface, { toolset: { timeoutMs: 1_000 } });
     expect(await agent.session.run("go")).toMatchObject({ status: "succeeded" });
     expect(agent.of("tool_execution_error")).toMatchObject([
       { error: { code: "relay_timeout", message: expect.stringContaining("Outcome: unknown") } },
@@ -88,7 +88,7 @@ describe.each(transports)("over %s", (_, createTransport) => {
     const effect = { kind: "external_mutation", idempotency: "required" } as const;
     await using agent = await start(surface, {
       steps: [{ calls: [call("c1", "write")] }, { calls: [call("c1", "write")] }],
-      toolset: { timeoutMs: 400, effect: () => effect },
+      toolset: { timeoutMs: 1_000, effect: () => effect },
       config: { identity: { id: "me", active: true }, effectStore },
     });
     await agent.session.run("go");

@@ -215,7 +215,7 @@ describe("a call under way", () => {
 
   test("of a surface that hangs ends at the timeout, and nobody knows what became of it", async () => {
     await using surface = await startScriptedSurface(onCall(() => undefined));
-    const { execute } = await attachToolset(surface, { timeoutMs: 300 });
+    const { execute } = await attachToolset(surface, { timeoutMs: 1_000 });
     expect(await failure(execute("write"))).toMatchObject({ code: "relay_timeout", outcome: "unknown" });
     await surface.arrival("notifications/cancelled");
   });

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { AbstractAgent, BaseEvent, Message } from "@ag-ui/client";
 import { CopilotRuntime, InMemoryAgentRunner } from "@copilotkit/runtime/v2";
 import { createCopilotNodeListener } from "@copilotkit/runtime/v2/node";
+import { judgeAnswer } from "./judge-answer.ts";
 
 /** What a front end says in one run. */
 export interface CopilotRequest {
@@ -16,7 +17,7 @@ export interface CopilotRequest {
 
 /** The real runtime with one agent, on a real socket. */
 export interface RunningCopilot extends AsyncDisposable {
-  /** Runs the agent as a front end does. @returns the events that came over the wire */
+  /** Runs the agent as a front end does, and has clients of every version judge the answer. @returns the events that came over the wire */
   run(request: CopilotRequest): Promise<BaseEvent[]>;
 }
 
@@ -28,22 +29,14 @@ export async function startCopilot(agent: AbstractAgent): Promise<RunningCopilot
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/copilotkit`;
   return {
     async run({ signal, ...said }) {
+      const input = { runId: crypto.randomUUID(), state: {}, tools: [], context: [], forwardedProps: {}, ...said };
       const response = await fetch(`${url}/agent/default/run`, {
         method: "POST",
         headers: { "content-type": "application/json", accept: "text/event-stream" },
-        body: JSON.stringify({
-          runId: crypto.randomUUID(),
-          state: {},
-          tools: [],
-          context: [],
-          forwardedProps: {},
-          ...said,
-        }),
+        body: JSON.stringify(input),
         signal: signal ?? null,
       });
-      if (!response.ok) throw new Error(`the runtime answered ${response.status}: ${await response.text()}`);
-      const frames = (await response.text()).split("\n\n").filter((frame) => frame.startsWith("data: "));
-      return frames.map((frame) => JSON.parse(frame.slice("data: ".length)) as BaseEvent);
+      return await judgeAnswer(response, input);
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

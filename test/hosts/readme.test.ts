@@ -9,6 +9,7 @@ import type { BaseEvent, RunAgentInput } from "@ag-ui/client";
 import type { SurfaceSession } from "@human-plus/core";
 import { expect, test } from "vitest";
 import { startCanvas } from "./canvas.ts";
+import { judgeAnswer } from "./judge-answer.ts";
 import { calls, type Script, says } from "./scripted-agent.ts";
 
 /** An agent at an address, whose model is a script. */
@@ -68,7 +69,7 @@ test("the README's start gives whoever holds a ticket its surface, and nobody el
     const body = {
       threadId: crypto.randomUUID(),
       runId: crypto.randomUUID(),
-      messages: [{ id: "u1", role: "user", content: "Go" }],
+      messages: [{ id: "u1", role: "user" as const, content: "Go" }],
       state: {},
       tools: [],
       context: [],
@@ -79,8 +80,7 @@ test("the README's start gives whoever holds a ticket its surface, and nobody el
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    const frames = (await (await handler(request)).text()).split("\n\n").filter((frame) => frame.startsWith("data: "));
-    return frames.map((frame) => JSON.parse(frame.slice("data: ".length)));
+    return await judgeAnswer(await handler(request), body);
   };
 
   const others = await run("a guess");

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Recording, record } from "./recordings.ts";
@@ -19,6 +19,7 @@ export function recordChild(): ChildRecordings {
   return {
     env: { NODE_OPTIONS: options.filter(Boolean).join(" "), AG_UI_RECORDINGS: file },
     take() {
+      if (!existsSync(file)) return 0;
       const lines = readFileSync(file, "utf8").split("\n").filter(Boolean).slice(taken);
       for (const line of lines) record(fromJson(line));
       taken += lines.length;

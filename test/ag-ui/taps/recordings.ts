@@ -46,12 +46,18 @@ export function end(recording: Recording, state: Exclude<Recording["state"], "op
  * read. A test in which none is cut off may not say so.
  */
 export function cutOff(reason: string): void {
+  assertReason(reason);
   cut = reason;
 }
 
 /** Streams of this test break a rule. A test in which none does may not say so. */
 export function exempt(fault: RegExp, reason: string): void {
+  assertReason(reason);
   exemptions.push({ fault, reason });
+}
+
+function assertReason(reason: string): void {
+  if (reason.trim() === "") throw new Error("reason should say why");
 }
 
 /** All that was recorded and said since the last time. */

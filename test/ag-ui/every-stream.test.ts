@@ -75,6 +75,12 @@ describe("a recorded stream is refused", () => {
     },
   );
 
+  test("each time, though it is the same", async () => {
+    const late = recorded([started, finished, ...says("m", "late")]);
+    for (let times = 0; times < 2; times++)
+      expect(await verdictOn(late)).toMatch(/0\.0\.57 rejects[\s\S]*1\.0\.0 rejects/);
+  });
+
   test("that is wrong as far as it was read", async () => {
     const half = recorded([started, ...says("m", "Hello").slice(1)], { state: "left" });
     expect(await verdictOn(half, { cut: "the reader goes away" })).toMatch(/m is not open[\s\S]*1\.0\.0 rejects/);

@@ -57,6 +57,7 @@ export async function judge(judged: Judged, options: JudgeOptions = {}): Promise
     const wire = createRecorder(input);
     const outcome = await runClient({ version, url, input, headers, pendingInterrupts, fetch: wire.fetch });
     outcomes.push(outcome);
+    const before = reasons.length;
     if (outcome.rejection !== undefined) reasons.push(`${version} rejects: ${outcome.rejection}`);
     for (const line of outcome.warnings) reasons.push(`${version} warns: ${line}`);
     const text = wire.text();
@@ -67,7 +68,7 @@ export async function judge(judged: Judged, options: JudgeOptions = {}): Promise
     if (compaction !== undefined) said.push(`${version} cannot compact it: ${compaction}`);
     for (const reason of said) if (!reasons.includes(reason)) reasons.push(reason);
     seen.set(version, read);
-    noteJudged({ version, body: text, input });
+    if (reasons.length === before) noteJudged({ version, body: text, input });
   }
   const [first] = seen.values();
   return { reasons, clients: outcomes, body: body ?? "", events: (first?.events ?? []) as Verdict["events"] };

@@ -66,10 +66,11 @@ async function judgeText(recording: Recording, isWhole: boolean): Promise<string
   for (const version of versionsFor(events, input)) {
     const key = { version, body: text, input };
     if (isJudged(key)) continue;
-    faults.push(...(await replay(recording, version, isWhole ? recording.chunks : [Buffer.from(text)])));
+    const said = await replay(recording, version, isWhole ? recording.chunks : [Buffer.from(text)]);
     const compaction = framing.length > 0 ? undefined : compactionFault(version, events);
-    if (compaction !== undefined) faults.push(`${version} cannot compact it: ${compaction}`);
-    noteJudged(key);
+    if (compaction !== undefined) said.push(`${version} cannot compact it: ${compaction}`);
+    if (said.length === 0) noteJudged(key);
+    faults.push(...said);
   }
   return faults;
 }

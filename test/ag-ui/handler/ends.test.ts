@@ -171,7 +171,7 @@ describe("a client that goes away", () => {
 
 describe("a reader that stops reading", () => {
   test("is waited for, and then given up: the run ends, and one terminal event is left for it", async () => {
-    const run = endless({ size: 4_000 });
+    const run = endless({ size: 60_000 });
     const handler = handlerOf(run, { limits: { stallTimeoutMs: 1_024, maxQueuedEvents: 8 } });
     await using server = await serve(handler);
     const socket = connect(server.port, "127.0.0.1");

@@ -149,16 +149,22 @@ describe("a projector", () => {
     ]);
   });
 
-  test("keeps the id of a thread's activity over runs, apart from other threads and from all ids of texts", () => {
+  test("keeps the id of a thread's activity over runs, apart from other threads and from all ids of texts", async () => {
     const feed = createFeed();
     using projector = createSurfaceProjector({ surface: feed, name: "board" });
     feed.tell({ type: "person_acted" });
-    const idOf = (threadId: string) => (projector.open({ threadId }).take()[0] as { messageId: string }).messageId;
+    const streamed: AgUiEvent[] = [];
+    const idOf = (threadId: string) => {
+      const [event] = projector.open({ threadId }).take() as [AgUiEvent];
+      streamed.push(event);
+      return (event as unknown as { messageId: string }).messageId;
+    };
     expect(idOf("t")).toBe("humanplus-board-t");
     expect(idOf("t")).toBe(idOf("t"));
     const ids = ["t", "u", "a b", "a  b", "x".repeat(1_000), "x".repeat(1_001), "\n", ""].map(idOf);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^humanplus-board-[A-Za-z0-9._:-]{1,64}$/);
+    await assertGood(inRun(...streamed));
   });
 
   test("is bounded, however much happens", async () => {
@@ -189,7 +195,7 @@ describe("a projector", () => {
     expect(projector.context("t")?.value.length).toBeLessThan(1_000);
   });
 
-  test("tells a listener of a burst once, of what comes later when its time has come, and of nothing once it is closed", () => {
+  test("tells a listener of a burst once, of what comes later when its time has come, and of nothing once it is closed", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     using _ = { [Symbol.dispose]: () => void vi.useRealTimers() };
     const feed = createFeed();
@@ -199,18 +205,22 @@ describe("a projector", () => {
     for (let index = 0; index < 100; index++) feed.tell({ type: "person_acted" });
     expect(ready).toBe(0);
     vi.advanceTimersByTime(0);
-    expect([ready, stream.take().length, vi.getTimerCount()]).toEqual([1, 1, 0]);
+    const events = stream.take();
+    expect([ready, events.length, vi.getTimerCount()]).toEqual([1, 1, 0]);
     feed.tell(...everything);
     vi.advanceTimersByTime(4);
     expect(ready).toBe(1);
     vi.advanceTimersByTime(1);
-    expect([ready, stream.take().length]).toEqual([2, 1]);
+    events.push(...stream.take());
+    expect([ready, events.length]).toEqual([2, 2]);
     feed.tell({ type: "person_acted" });
     stream.close();
     feed.tell({ type: "person_acted" });
     expect([vi.getTimerCount(), stream.take()]).toEqual([0, []]);
     vi.advanceTimersByTime(1_000);
     expect(ready).toBe(2);
+    vi.useRealTimers();
+    await assertGood(inRun(...events));
   });
 
   test("hands on texts that every part of a host can keep, whatever its feed says", async () => {

@@ -209,6 +209,8 @@ describe.each(losses)("a relay that dies $when", ({ die, end, says, boundMs, out
     await die(host, 1);
     const text = await within(boundMs + AT_ONCE_MS, "the end of the run", all);
     expect(endOf(text)).toBe(end);
+    if (says !== undefined) expect(JSON.parse(text.trimEnd().split("data: ").at(-1) ?? "").message).toMatch(says);
+    expect(host.problems).toMatchObject(outcome === undefined ? [] : [{ outcome }]);
     expect(text).not.toContain(String(host.relay.port));
     expect(host.written()).toBe(writes);
   });

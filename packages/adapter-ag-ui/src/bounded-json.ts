@@ -3,9 +3,10 @@ import type { Limits } from "./handler/limits.ts";
 
 export type JsonObjectLike = Readonly<Record<string, unknown>>;
 
-export type JsonFault = "key" | "depth" | "properties" | "items" | "value";
-
 export type JsonBounds = Pick<Limits, "maxJsonDepth" | "maxJsonProperties" | "maxJsonArrayItems">;
+
+/** A key or a value that no JSON may hold here, or the bound that is exceeded. */
+export type JsonFault = "key" | "value" | keyof JsonBounds;
 
 /** Keys that can reach what an object is made of. */
 const forbiddenKeys: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
@@ -34,15 +35,15 @@ export function jsonFault(value: unknown, bounds: JsonBounds, depth = 0): JsonFa
   if (typeof value === "number") return Number.isFinite(value) ? undefined : "value";
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value !== "object") return "value";
-  if (depth >= bounds.maxJsonDepth) return "depth";
+  if (depth >= bounds.maxJsonDepth) return "maxJsonDepth";
   if (Array.isArray(value)) {
-    if (value.length > bounds.maxJsonArrayItems) return "items";
+    if (value.length > bounds.maxJsonArrayItems) return "maxJsonArrayItems";
     return faultOfAll(value, bounds, depth);
   }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return "value";
   const keys = Object.keys(value);
-  if (keys.length > bounds.maxJsonProperties) return "properties";
+  if (keys.length > bounds.maxJsonProperties) return "maxJsonProperties";
   if (keys.some((key) => forbiddenKeys.has(key))) return "key";
   return faultOfAll(Object.values(value), bounds, depth);
 }

@@ -26,6 +26,19 @@ async function withCookies(): Promise<Response> {
   return response;
 }
 
+test.each<readonly [string, () => unknown]>([
+  ["handler should be a function, is undefined", () => nodeListener(undefined as never)],
+  ["handler should be a function, is an object", () => nodeListener({ handler: withCookies } as never)],
+  ["origin should be a URL without a path, is 7", () => nodeListener(withCookies, { origin: 7 as never })],
+  [
+    'origin should be a URL without a path, is "example.org"',
+    () => nodeListener(withCookies, { origin: "example.org" }),
+  ],
+  ['options should hold no "host": there is no such option', () => nodeListener(withCookies, { host: "x" } as never)],
+])("what cannot be bound is refused at once: %s", (message, bind) => {
+  expect(bind).toThrow(expect.objectContaining({ code: "invalid_argument", message }));
+});
+
 test("an answer keeps each of its cookies", async () => {
   const { status, headers } = await ask(nodeListener(withCookies));
   expect({ status, run: headers.get("x-run") }).toEqual({ status: 204, run: "r" });

@@ -215,6 +215,69 @@ describe("a request is refused", () => {
     },
   );
 
+  const hi = user(1);
+  const call = { id: "c", type: "function", function: { name: "x", arguments: "{}" } };
+  const inMessage = (message: object) => ({ messages: [hi, message] });
+  const long = "x".repeat(2_000);
+
+  test.each<readonly [message: string, more: object]>([
+    ["The run input is invalid", []],
+    ["threadId is invalid", { threadId: 7 }],
+    ["runId is invalid", { runId: undefined }],
+    ["parentRunId is invalid", { parentRunId: "../x" }],
+    ["messages is invalid", { messages: "hi" }],
+    ["messages[1]: an object is required", { messages: [hi, "hi"] }],
+    ["messages[1]: message id is invalid", inMessage({ ...hi, id: "<b>" })],
+    ["messages[1]: role is invalid", inMessage({ ...hi, role: "robot" })],
+    ["messages[1]: content is invalid", inMessage({ ...hi, content: 7 })],
+    ["messages[1]: content[1]: an object is required", inMessage({ ...hi, content: [{ type: "text", text: "" }, 7] })],
+    ["messages[1]: content[0]: part is invalid", inMessage({ ...hi, content: [{ type: "text" }] })],
+    ["messages[1]: toolCalls is invalid", inMessage({ id: "a", role: "assistant", toolCalls: {} })],
+    [
+      "messages[1]: toolCalls[1]: function is invalid",
+      inMessage({ id: "a", role: "assistant", toolCalls: [call, { ...call, function: { name: "x" } }] }),
+    ],
+    [
+      "messages[1]: toolCalls[0]: tool call id is invalid",
+      inMessage({ id: "a", role: "assistant", toolCalls: [{ ...call, id: "" }] }),
+    ],
+    ["messages[1]: tool result id is invalid", inMessage({ id: "a", role: "tool", toolCallId: " ", content: "" })],
+    ["messages[1]: Invalid JSON value", inMessage({ ...hi, metadata: { constructor: 1 } })],
+    ["messages[1]: A text exceeds maxInputTextBytes", inMessage({ ...hi, content: long })],
+    [
+      "messages[1]: content[0]: A media part exceeds maxInputMediaBytes",
+      inMessage({ ...hi, content: [{ type: "image", source: { type: "data", value: long } }] }),
+    ],
+    ["tools is invalid", { tools: {} }],
+    ["tools[1]: tool name is invalid", { tools: [tool("x"), { description: "" }] }],
+    ["tools[0]: tool description is invalid", { tools: [{ name: "x", description: 7 }] }],
+    ["tools[0]: tool parameters is invalid", { tools: [tool("x", { parameters: [] })] }],
+    ["tools[0]: A tool exceeds maxInputToolBytes", { tools: [tool("x", { parameters: { title: long } })] }],
+    ["context[0]: context is invalid", { context: [{ description: "x" }] }],
+    ["context[0]: A context exceeds maxInputContextBytes", { context: [{ description: "", value: long }] }],
+    ["resume[0]: status is invalid", { resume: [{ interruptId: "r:1", status: "maybe" }] }],
+    ["resume[0]: interruptId is invalid", { resume: [{ interruptId: "a b", status: "resolved" }] }],
+    ["command.resume[0]: interruptId is invalid", { forwardedProps: { command: { resume: { approved: true } } } }],
+    ["state exceeds maxStateBytes", { state: { x: long } }],
+    ["Invalid JSON value", { state: { constructor: 1 } }],
+  ])("with its place, and not with what was sent: %s", async (message, more) => {
+    const limits = {
+      maxInputTextBytes: 1_024,
+      maxInputMediaBytes: 1_024,
+      maxInputToolBytes: 1_024,
+      maxInputContextBytes: 1_024,
+      maxStateBytes: 1_024,
+    };
+    const narrow = createAgUiHandler<object, unknown>({
+      authorize: () => ({}),
+      run,
+      limits,
+      input: { project: () => 1 },
+    });
+    const answer = await narrow(post(Array.isArray(more) ? more : { ...input, ...more }));
+    expect(((await answer.json()) as { error: { message: string } }).error.message).toBe(message);
+  });
+
   test("with the method that is allowed", async () => {
     expect((await handler(new Request("http://agent.example/"))).headers.get("allow")).toBe("POST");
   });

@@ -1,5 +1,6 @@
-import { describeValue, invalidArgument } from "../argument.ts";
+import { invalidArgument } from "../argument.ts";
 import { isObject } from "../bounded-json.ts";
+import { valueAt } from "./option-shapes.ts";
 
 /** What an agent says of itself, as AG-UI groups it. What is left out is not said. */
 export interface AgentCapabilities {
@@ -15,20 +16,6 @@ export interface AgentCapabilities {
   readonly humanInTheLoop?: Readonly<Record<string, unknown>> | undefined;
   readonly custom?: Readonly<Record<string, unknown>> | undefined;
 }
-
-const groups: ReadonlySet<string> = new Set([
-  "identity",
-  "transport",
-  "tools",
-  "output",
-  "state",
-  "multiAgent",
-  "reasoning",
-  "multimodal",
-  "execution",
-  "humanInTheLoop",
-  "custom",
-]);
 
 /** The options that make a claim true, any of them. None does so for what no handler of HTTP requests, or none of ours, can do. */
 const needs: ReadonlyArray<readonly [claim: string, ...options: string[]]> = [
@@ -50,8 +37,11 @@ const needs: ReadonlyArray<readonly [claim: string, ...options: string[]]> = [
  *
  * @throws HumanPlusError `invalid_argument` that names what it cannot do
  */
-export function resolveCapabilities(declared: AgentCapabilities, options: object): AgentCapabilities {
-  assertGroups(declared);
+export function resolveCapabilities(options: {
+  readonly capabilities?: AgentCapabilities | undefined;
+  readonly replay?: unknown;
+}): AgentCapabilities {
+  const { capabilities: declared = {} } = options;
   for (const [claim, ...makers] of needs) {
     const claimed = truePath(valueAt(declared, claim), claim);
     if (claimed === undefined || makers.some((option) => valueAt(options, option) !== undefined)) continue;
@@ -65,20 +55,6 @@ export function resolveCapabilities(declared: AgentCapabilities, options: object
     transport: { ...transport, streaming: true, resumable: valueAt(options, "replay") !== undefined },
     ...(humanInTheLoop === undefined ? {} : { humanInTheLoop: { ...humanInTheLoop, approveWithEdits: false } }),
   };
-}
-
-function assertGroups(declared: unknown): void {
-  if (!isObject(declared))
-    throw invalidArgument(`capabilities should be an object of groups, is ${describeValue(declared)}`);
-  for (const [name, group] of Object.entries(declared)) {
-    if (!groups.has(name)) throw invalidArgument(`capabilities.${name.slice(0, 64)} is no group of capabilities`);
-    if (group !== undefined && !isObject(group))
-      throw invalidArgument(`capabilities.${name} should be an object, is ${describeValue(group)}`);
-  }
-}
-
-function valueAt(root: unknown, path: string): unknown {
-  return path.split(".").reduce((value: unknown, key) => (isObject(value) ? value[key] : undefined), root);
 }
 
 /** Where something is said to be so, there or anywhere below. */

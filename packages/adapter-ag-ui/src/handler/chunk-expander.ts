@@ -22,51 +22,47 @@ type ChunkType = keyof typeof kinds;
 const beside = /^(?:ACTIVITY|STATE|MESSAGES|RAW|CUSTOM)/;
 
 /** Turns chunks into what begins, goes on and ends: clients of every version close a chunk for other reasons. */
-export class ChunkExpander {
-  readonly #pass: (event: ReadEvent) => void;
-  readonly #onFault: (fault: string) => void;
-  #open: { readonly type: ChunkType; readonly id: string } | undefined;
+export function createChunkExpander(
+  pass: (event: ReadEvent) => void,
+  onFault: (fault: string) => void,
+): (event: ReadEvent) => void {
+  let open: { readonly type: ChunkType; readonly id: string } | undefined;
 
-  constructor(pass: (event: ReadEvent) => void, onFault: (fault: string) => void) {
-    this.#pass = pass;
-    this.#onFault = onFault;
-  }
-
-  accept(event: ReadEvent): void {
-    if (isChunk(event.type)) {
-      this.#chunk(event.type, event);
-      return;
-    }
-    if (!beside.test(event.type)) this.#end();
-    this.#pass(event);
-  }
-
-  #chunk(type: ChunkType, { type: _, delta, ...event }: ReadEvent): void {
+  function expand(type: ChunkType, { type: _, delta, ...event }: ReadEvent): void {
     const { id: key, start, go } = kinds[type];
-    const id = (event[key] as string | undefined) ?? (this.#open?.type === type ? this.#open.id : undefined);
+    const id = (event[key] as string | undefined) ?? (open?.type === type ? open.id : undefined);
     if (id === undefined) {
-      this.#onFault(`${type}: the first chunk has no ${key}`);
+      onFault(`${type}: the first chunk has no ${key}`);
       return;
     }
-    if (this.#open?.type !== type || this.#open.id !== id) {
-      this.#end();
+    if (open?.type !== type || open.id !== id) {
+      close();
       if (type === "TOOL_CALL_CHUNK" && event["toolCallName"] === undefined) {
-        this.#onFault(`${type}: the first chunk has no toolCallName`);
+        onFault(`${type}: the first chunk has no toolCallName`);
         return;
       }
-      this.#open = { type, id };
-      this.#pass({ ...event, type: start });
+      open = { type, id };
+      pass({ ...event, type: start });
     }
-    if (typeof delta === "string") this.#pass({ type: go, [key]: id, delta });
+    if (typeof delta === "string") pass({ type: go, [key]: id, delta });
   }
 
-  #end(): void {
-    const open = this.#open;
+  function close(): void {
     if (open === undefined) return;
-    this.#open = undefined;
-    const { id, end } = kinds[open.type];
-    this.#pass({ type: end, [id]: open.id });
+    const { id: key, end } = kinds[open.type];
+    const { id } = open;
+    open = undefined;
+    pass({ type: end, [key]: id });
   }
+
+  return (event) => {
+    if (isChunk(event.type)) {
+      expand(event.type, event);
+      return;
+    }
+    if (!beside.test(event.type)) close();
+    pass(event);
+  };
 }
 
 function isChunk(type: string): type is ChunkType {

@@ -1,4 +1,4 @@
-import { AgUiServer } from "./ag-ui-server.ts";
+import { type CloseOptions, createAgUiServer } from "./ag-ui-server.ts";
 import type { AgentCapabilities } from "./capabilities.ts";
 import type { AgUiHandlerOptions } from "./handler-options.ts";
 
@@ -10,9 +10,9 @@ export interface AgUiHandler {
   /**
    * Ends every stream with one `RUN_ERROR`, and answers 503 from then on.
    *
-   * @param options How long readers have to take what is left, in milliseconds. @default 5_000
+   * @throws HumanPlusError `invalid_argument`
    */
-  close(options?: { readonly graceMs?: number | undefined }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
 
 /**
@@ -22,9 +22,9 @@ export interface AgUiHandler {
  * @throws HumanPlusError `invalid_argument` that names the option
  */
 export function createAgUiHandler<A, P = string>(options: AgUiHandlerOptions<A, P>): AgUiHandler {
-  const server = new AgUiServer(options);
-  return Object.assign((request: Request) => server.answer(request), {
-    capabilities: server.capabilities,
-    close: (closing: { readonly graceMs?: number | undefined } = {}) => server.close(closing),
+  const { answer, close, capabilities } = createAgUiServer(options);
+  return Object.assign((request: Request) => answer(request), {
+    capabilities,
+    close: (closing: CloseOptions = {}) => close(closing),
   });
 }

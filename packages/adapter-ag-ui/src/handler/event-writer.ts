@@ -1,72 +1,58 @@
 import { byteLength, prefixLength, truncate } from "../bounded-json.ts";
-import type { AgUiEvent } from "../events.ts";
+import type { AgUiEvent, AgUiEventOf } from "../events.ts";
 import type { Limits } from "./limits.ts";
 
-export interface WriterParts {
+export interface EventWriterParts {
   readonly limits: Limits;
   /** Takes an event of which all is in order, and its text. @returns how many bytes go over the wire */
   readonly send: (event: AgUiEvent, text: string) => number;
   readonly onFault: (fault: string) => void;
 }
 
+/** Makes every event fit, and counts what went out. */
+export interface EventWriter {
+  /** @param bytes of texts, before what the wire adds to them */
+  hasRoomFor(bytes: number): boolean;
+  /** @returns whether it went out */
+  write(event: AgUiEvent): boolean;
+  /** What means nothing in part: if the first goes out, so do the others. @returns whether they went out */
+  writeAll(events: readonly [AgUiEvent, ...AgUiEvent[]]): boolean;
+  /** Ends the run: whatever was counted, this goes out. */
+  end(event: AgUiEvent): void;
+}
+
 /** Texts that go on in the next event, so what is too long for one is split. */
 type Delta = Extract<AgUiEvent, { delta: string }>;
 
-/** Makes every event fit, and counts what went out. */
-export class EventWriter {
-  readonly #parts: WriterParts;
-  #events = 0;
-  #bytes = 0;
+export function createEventWriter({
+  limits: { maxEventBytes, maxTextBytes, maxStreamEvents, maxStreamBytes },
+  send,
+  onFault,
+}: EventWriterParts): EventWriter {
+  let sentEvents = 0;
+  let sentBytes = 0;
 
-  constructor(parts: WriterParts) {
-    this.#parts = parts;
+  const hasRoomFor = (bytes: number) => sentEvents < maxStreamEvents && sentBytes + bytes < maxStreamBytes;
+
+  function end(event: AgUiEvent, text: string = JSON.stringify(event)): true {
+    sentEvents++;
+    sentBytes += send(event, text);
+    return true;
   }
 
-  /** Nothing more fits, besides what ends the run. */
-  get isFull(): boolean {
-    return !this.hasRoomFor(0);
-  }
-
-  /** @param bytes of texts, before what the wire adds to them */
-  hasRoomFor(bytes: number): boolean {
-    const { maxStreamEvents, maxStreamBytes } = this.#parts.limits;
-    return this.#events < maxStreamEvents && this.#bytes + bytes < maxStreamBytes;
-  }
-
-  /** @returns whether it went out */
-  write(event: AgUiEvent, { isWhole = false }: { readonly isWhole?: boolean } = {}): boolean {
-    const { maxEventBytes, maxTextBytes } = this.#parts.limits;
+  function write(event: AgUiEvent, isWhole = false): boolean {
     if ("delta" in event && typeof event.delta === "string") {
       const short = event.delta.length * 6 + 1_024 <= maxEventBytes && event.delta.length * 3 <= maxTextBytes;
-      if (!short) return this.#split(event as Delta, isWhole);
+      if (!short) return split(event as Delta, isWhole);
     }
-    if (event.type === "TOOL_CALL_RESULT") return this.#send(this.#shortened(event, "content", maxTextBytes));
+    if (event.type === "TOOL_CALL_RESULT") return end(shortened(event));
     const text = JSON.stringify(event);
-    if (byteLength(text) <= maxEventBytes) return this.#send(event, text);
-    this.#parts.onFault(`${event.type} exceeds maxEventBytes and is left out`);
+    if (byteLength(text) <= maxEventBytes) return end(event, text);
+    onFault(`${event.type} exceeds maxEventBytes and is left out`);
     return false;
   }
 
-  /** What means nothing in part: if the first goes out, so do the others. @returns whether they went out */
-  writeAll([first, ...others]: readonly [AgUiEvent, ...AgUiEvent[]]): boolean {
-    if (!this.write(first)) return false;
-    for (const event of others) this.write(event, { isWhole: true });
-    return true;
-  }
-
-  /** Ends the run: whatever was counted, this goes out. */
-  end(event: AgUiEvent): void {
-    this.#send(event);
-  }
-
-  #send(event: AgUiEvent, text: string = JSON.stringify(event)): true {
-    this.#events++;
-    this.#bytes += this.#parts.send(event, text);
-    return true;
-  }
-
-  #split(event: Delta, isWhole: boolean): boolean {
-    const { maxEventBytes, maxTextBytes } = this.#parts.limits;
+  function split(event: Delta, isWhole: boolean): boolean {
     const room = maxEventBytes - byteLength(JSON.stringify({ ...event, delta: "" }));
     let rest = event.delta;
     do {
@@ -78,17 +64,28 @@ export class EventWriter {
         piece = rest.slice(0, prefixLength(rest, size));
       }
       if (piece.length === 0) return false;
-      this.#send({ ...event, delta: piece });
+      end({ ...event, delta: piece });
       rest = rest.slice(piece.length);
-    } while (rest.length > 0 && (isWhole || !this.isFull));
+    } while (rest.length > 0 && (isWhole || hasRoomFor(0)));
     return true;
   }
 
-  #shortened<E extends AgUiEvent & { content: string }>(event: E, _name: "content", maxBytes: number): E {
-    let content = truncate(event.content, maxBytes);
-    const room = this.#parts.limits.maxEventBytes - byteLength(JSON.stringify({ ...event, content: "" }));
-    for (let size = maxBytes; byteLength(JSON.stringify(content)) - 2 > room; size = Math.floor(size / 2))
+  function shortened(event: AgUiEventOf<"TOOL_CALL_RESULT">): AgUiEvent {
+    let content = truncate(event.content, maxTextBytes);
+    const room = maxEventBytes - byteLength(JSON.stringify({ ...event, content: "" }));
+    for (let size = maxTextBytes; byteLength(JSON.stringify(content)) - 2 > room; size = Math.floor(size / 2))
       content = truncate(event.content, size);
-    return content === event.content ? event : { ...event, content };
+    return { ...event, content };
   }
+
+  return {
+    hasRoomFor,
+    write: (event) => write(event),
+    writeAll([first, ...others]) {
+      if (!write(first)) return false;
+      for (const event of others) write(event, true);
+      return true;
+    },
+    end: (event) => void end(event),
+  };
 }

@@ -12,7 +12,7 @@ export interface HeldCallsParts {
   /** Tools that the client runs: a call of one with arguments that mean nothing must not reach it. */
   readonly clientTools: ReadonlySet<string>;
   /** A call of an earlier run may be answered, though the input does not name it. */
-  readonly answersEarlier: boolean;
+  readonly goesOn: boolean;
   readonly maxHeldBytes: number;
   readonly write: (event: AgUiEvent) => boolean;
   /** Writes a call in whole, or not at all. @returns whether it went out */
@@ -26,116 +26,77 @@ export interface HeldCallsParts {
  * Calls until their arguments are whole: a run that breaks off in the middle leaves no half call behind, and no client reads
  * arguments that are no JSON.
  */
-export class HeldCalls {
-  readonly #parts: HeldCallsParts;
-  readonly #held = new Map<string, { readonly start: ReadEvent; args: string }>();
-  #heldLength = 0;
-
-  constructor(parts: HeldCallsParts) {
-    this.#parts = parts;
-  }
-
-  accept(event: ReadEvent): void {
-    const id = String(event["toolCallId"]);
-    switch (event.type) {
-      case "TOOL_CALL_START":
-        this.#start(id, event);
-        return;
-      case "TOOL_CALL_ARGS":
-        this.#append(id, String(event["delta"]));
-        return;
-      case "TOOL_CALL_END":
-        if (!this.#held.has(id)) {
-          this.#parts.onFault(`TOOL_CALL_END: ${id} is not open`);
-          return;
-        }
-        this.#release(id);
-        return;
-      case "TOOL_CALL_RESULT":
-        this.#answer(id, event);
-        return;
-    }
-  }
-
-  isHeld(id: string): boolean {
-    return this.#held.has(id);
-  }
-
+export interface HeldCalls {
+  accept(event: ReadEvent): void;
   /** Lets go of what is whole, and forgets the rest. */
-  settle(): void {
-    for (const [id, { args }] of this.#held) {
-      if (isObjectText(args)) this.#release(id);
-      else this.#parts.onFault(`the call ${id} never ended and is left out`);
-    }
-    this.#held.clear();
-  }
-
+  settle(): void;
   /** Forgets all: nobody is to act on them any more. */
-  drop(): void {
-    this.#held.clear();
-  }
+  drop(): void;
+}
 
-  #start(id: string, event: ReadEvent): void {
-    const { ids, onFault } = this.#parts;
-    if (this.#held.has(id) || ids.hasCall(id)) {
-      onFault(`TOOL_CALL_START: there was a call ${id} already`);
+export function createHeldCalls({
+  ids,
+  clientTools,
+  goesOn,
+  maxHeldBytes,
+  write,
+  writeCall,
+  onFault,
+  onBroken,
+}: HeldCallsParts): HeldCalls {
+  const held = new Map<string, { readonly start: ReadEvent; args: string }>();
+  let heldLength = 0;
+
+  function append(id: string, delta: string): void {
+    const call = held.get(id);
+    if (call === undefined) {
+      onFault(`TOOL_CALL_ARGS: ${id} is not open`);
       return;
     }
-    this.#held.set(id, { start: event, args: "" });
+    call.args += delta;
+    heldLength += delta.length;
+    if (heldLength > maxHeldBytes) onBroken("arguments exceed maxStreamBytes");
   }
 
-  #append(id: string, delta: string): void {
-    const held = this.#held.get(id);
-    if (held === undefined) {
-      this.#parts.onFault(`TOOL_CALL_ARGS: ${id} is not open`);
-      return;
-    }
-    held.args += delta;
-    this.#heldLength += delta.length;
-    if (this.#heldLength > this.#parts.maxHeldBytes) this.#parts.onBroken("arguments exceed maxStreamBytes");
-  }
-
-  #release(id: string): void {
-    const held = this.#held.get(id);
-    if (held === undefined) return;
-    this.#held.delete(id);
-    this.#heldLength -= held.args.length;
-    const { ids, clientTools, writeCall, onFault, onBroken } = this.#parts;
-    const { start } = held;
-    let args = held.args === "" ? "{}" : held.args;
+  /** @returns whether there was such a call */
+  function release(id: string): boolean {
+    const call = held.get(id);
+    if (call === undefined) return false;
+    held.delete(id);
+    heldLength -= call.args.length;
+    const { start } = call;
+    let args = call.args === "" ? "{}" : call.args;
     if (!isObjectText(args)) {
       const fault = `the arguments of ${id} are no JSON object`;
       if (clientTools.has(String(start["toolCallName"]))) {
         onBroken(fault);
-        return;
+        return true;
       }
       onFault(fault);
       args = "{}";
     }
-    const parent = start["parentMessageId"];
-    const family = parent === undefined ? undefined : ids.familyOf(String(parent));
-    const { parentMessageId: _, ...orphan } = start;
+    const { parentMessageId: parent, ...orphan } = start;
     // Clients warn of a parent that is no message of an assistant.
-    const isChild = parent !== undefined && (family === undefined || family === "assistant");
-    const begin = (isChild ? start : orphan) as unknown as AgUiEvent;
+    const isChild = parent !== undefined && (ids.familyOf(String(parent)) ?? "assistant") === "assistant";
     const isOut = writeCall([
-      begin,
+      (isChild ? start : orphan) as unknown as AgUiEvent,
       { type: "TOOL_CALL_ARGS", toolCallId: id, delta: args },
       { type: "TOOL_CALL_END", toolCallId: id },
     ]);
-    if (!isOut) return;
-    ids.addCall(id);
-    ids.claim(isChild ? String(parent) : id, "assistant");
+    if (isOut) {
+      ids.calls.add(id);
+      ids.claim(isChild ? String(parent) : id, "assistant");
+    }
+    return true;
   }
 
-  #answer(id: string, event: ReadEvent): void {
-    const { ids, answersEarlier, write, onFault } = this.#parts;
-    if (this.#held.has(id)) this.#release(id);
-    if (!ids.hasCall(id) && !answersEarlier) {
+  function answer(id: string, event: ReadEvent): void {
+    release(id);
+    if (!ids.calls.has(id) && !goesOn) {
       onFault(`TOOL_CALL_RESULT: there is no call ${id}`);
       return;
     }
-    if (ids.isAnswered(id)) {
+    if (ids.answered.has(id)) {
       onFault(`TOOL_CALL_RESULT: ${id} was answered already`);
       return;
     }
@@ -143,10 +104,37 @@ export class HeldCalls {
     for (let n = 1; ids.familyOf(messageId) !== undefined; n++)
       messageId = toIdentifier(`${id}:result${n > 1 ? n : ""}`);
     ids.claim(messageId, "tool");
-    ids.addAnswer(id);
+    ids.answered.add(id);
     const content = textOf(event["content"]) ?? jsonText(event["content"]);
     write({ ...event, messageId, content, role: "tool" } as unknown as AgUiEvent);
   }
+
+  return {
+    accept(event) {
+      const id = String(event["toolCallId"]);
+      switch (event.type) {
+        case "TOOL_CALL_START":
+          if (held.has(id) || ids.calls.has(id)) onFault(`TOOL_CALL_START: there was a call ${id} already`);
+          else held.set(id, { start: event, args: "" });
+          return;
+        case "TOOL_CALL_ARGS":
+          return append(id, String(event["delta"]));
+        case "TOOL_CALL_END":
+          if (!release(id)) onFault(`TOOL_CALL_END: ${id} is not open`);
+          return;
+        case "TOOL_CALL_RESULT":
+          return answer(id, event);
+      }
+    },
+    settle() {
+      for (const [id, { args }] of held) {
+        if (isObjectText(args)) release(id);
+        else onFault(`the call ${id} never ended and is left out`);
+      }
+      held.clear();
+    },
+    drop: () => held.clear(),
+  };
 }
 
 function jsonText(content: unknown): string {

@@ -1,133 +1,110 @@
 import type { JsonObject } from "@human-plus/core";
-import { byteLength, isObject, type JsonObjectLike } from "../bounded-json.ts";
+import { isObject, type JsonObjectLike } from "../bounded-json.ts";
 import type { AgUiContentPart, AgUiMessage, AgUiToolCall } from "../events.ts";
 import { isIdentifier } from "../identifier.ts";
+import { assertFits, readEach } from "./input-lists.ts";
 import type { Limits } from "./limits.ts";
-import { badInput, overLimit } from "./refusal.ts";
+import { badInput, invalid, overLimit } from "./refusal.ts";
 
-/** Reads the messages of one input. */
-export class MessageReader {
-  readonly #limits: Limits;
-  readonly #activities: boolean;
-  #mediaParts = 0;
+/**
+ * Reads the messages of one input.
+ *
+ * @param options Whether activities are read. They are for people, and clients leave them out of what they send.
+ * @throws AgUiRefusal 400 or 413
+ */
+export function readMessages(
+  list: unknown,
+  limits: Limits,
+  { activities = false }: { readonly activities?: boolean } = {},
+): AgUiMessage[] {
+  let mediaParts = 0;
 
-  /** @param options Whether activities are read. They are for people, and clients leave them out of what they send. */
-  constructor(limits: Limits, { activities = false }: { readonly activities?: boolean } = {}) {
-    this.#limits = limits;
-    this.#activities = activities;
-  }
-
-  /** @throws AgUiRefusal 400 or 413 */
-  readList(messages: unknown): AgUiMessage[] {
-    if (!Array.isArray(messages) || !messages.every(isObject)) throw malformed();
-    return this.read(messages);
-  }
-
-  /** @throws AgUiRefusal 400 or 413 */
-  read(messages: readonly JsonObjectLike[]): AgUiMessage[] {
-    return messages.flatMap((message) => this.#message(message) ?? []);
-  }
-
-  #message(message: JsonObjectLike): AgUiMessage | undefined {
-    const { role, content } = message;
+  function readMessage(message: JsonObjectLike): AgUiMessage | undefined {
+    const { role, content, error, encryptedValue, activityType } = message;
     const id = requireIdentifier("message id", message["id"]);
-    const name = typeof message["name"] === "string" ? { name: this.#bounded(message["name"]) } : {};
+    const name = typeof message["name"] === "string" ? { name: bounded(message["name"]) } : {};
     switch (role) {
       case "user":
-        return { id, role, content: this.#userContent(content), ...name };
-      case "developer":
-      case "system":
-        return { id, role, content: this.#text(content), ...name };
-      case "assistant": {
-        const calls = message["toolCalls"] ?? [];
-        if (!Array.isArray(calls)) throw malformed();
         return {
           id,
           role,
-          ...(content === undefined || content === null ? {} : { content: this.#text(content) }),
+          content: Array.isArray(content) ? readEach("content", content, part) : text(content),
           ...name,
-          ...(calls.length === 0 ? {} : { toolCalls: calls.map((call) => this.#toolCall(call)) }),
+        };
+      case "developer":
+      case "system":
+        return { id, role, content: text(content), ...name };
+      case "assistant": {
+        const toolCalls = readEach("toolCalls", message["toolCalls"] ?? [], toolCall);
+        return {
+          id,
+          role,
+          ...(content === undefined || content === null ? {} : { content: text(content) }),
+          ...name,
+          ...(toolCalls.length === 0 ? {} : { toolCalls }),
         };
       }
-      case "tool": {
-        const { error } = message;
+      case "tool":
         return {
           id,
           role,
           toolCallId: requireIdentifier("tool result id", message["toolCallId"]),
-          content: this.#text(content),
-          ...(typeof error === "string" ? { error: this.#bounded(error) } : {}),
+          content: text(content),
+          ...(typeof error === "string" ? { error: bounded(error) } : {}),
         };
-      }
       case "reasoning": {
-        const { encryptedValue } = message;
-        const value = typeof encryptedValue === "string" ? { encryptedValue: this.#bounded(encryptedValue) } : {};
-        return { id, role, content: this.#text(content ?? ""), ...value };
+        const value = typeof encryptedValue === "string" ? { encryptedValue: bounded(encryptedValue) } : {};
+        return { id, role, content: text(content ?? ""), ...value };
       }
-      case "activity": {
-        const { activityType } = message;
-        if (!this.#activities) return undefined;
-        if (typeof activityType !== "string" || !isObject(content)) throw malformed();
+      case "activity":
+        if (!activities) return undefined;
+        if (typeof activityType !== "string" || !isObject(content)) throw invalid("activity");
         return { id, role, activityType, content: content as JsonObject };
-      }
       default:
-        throw malformed();
+        throw invalid("role");
     }
   }
 
-  #toolCall(call: unknown): AgUiToolCall {
-    const made = isObject(call) ? call["function"] : undefined;
-    if (!isObject(call) || !isObject(made)) throw malformed();
-    const { name, arguments: args } = made;
-    if (typeof name !== "string" || typeof args !== "string") throw malformed();
+  function toolCall({ id, function: made }: JsonObjectLike): AgUiToolCall {
+    const { name, arguments: args } = isObject(made) ? made : {};
+    if (typeof name !== "string" || typeof args !== "string") throw invalid("function");
     return {
-      id: requireIdentifier("tool call id", call["id"]),
+      id: requireIdentifier("tool call id", id),
       type: "function",
-      function: { name: this.#bounded(name), arguments: this.#bounded(args) },
+      function: { name: bounded(name), arguments: bounded(args) },
     };
   }
 
-  #userContent(content: unknown): string | readonly AgUiContentPart[] {
-    if (!Array.isArray(content)) return this.#text(content);
-    return content.map((part: unknown) => this.#part(part));
-  }
-
   /** What a part is for is the host's matter, and kinds that it does not know are for it to skip. */
-  #part(part: unknown): AgUiContentPart {
-    if (!isObject(part) || typeof part["type"] !== "string") throw malformed();
-    if (part["type"] === "text") {
-      if (typeof part["text"] !== "string") throw malformed();
-      return { type: "text", text: this.#bounded(part["text"]) };
-    }
-    this.#mediaParts++;
-    if (this.#mediaParts > this.#limits.maxInputMediaParts) throw overLimit("Too many media parts");
-    if (byteLength(JSON.stringify(part)) > this.#limits.maxInputMediaBytes)
-      throw overLimit("A media part exceeds maxInputMediaBytes");
-    return part as AgUiContentPart;
+  function part(given: JsonObjectLike): AgUiContentPart {
+    const { type, text: words } = given;
+    if (type === "text" && typeof words === "string") return { type, text: bounded(words) };
+    if (type === "text" || typeof type !== "string") throw invalid("part");
+    mediaParts++;
+    if (mediaParts > limits.maxInputMediaParts) throw overLimit("The number of media parts", "maxInputMediaParts");
+    assertFits("A media part", JSON.stringify(given), limits, "maxInputMediaBytes");
+    return given as AgUiContentPart;
   }
 
   /** A text, or the text of parts. */
-  #text(content: unknown): string {
-    if (typeof content === "string") return this.#bounded(content);
-    if (!Array.isArray(content)) throw malformed();
-    const parts = content.map((part: unknown) => this.#part(part));
-    return this.#bounded(parts.map((part) => (part.type === "text" ? part.text : "")).join(""));
+  function text(content: unknown): string {
+    if (typeof content === "string") return bounded(content);
+    const parts = readEach("content", content, part);
+    return bounded(parts.map((each) => (each.type === "text" ? each.text : "")).join(""));
   }
 
-  #bounded(text: string): string {
-    if (byteLength(text) <= this.#limits.maxInputTextBytes) return text;
-    throw overLimit("A text exceeds maxInputTextBytes");
+  function bounded(words: string): string {
+    assertFits("A text", words, limits, "maxInputTextBytes");
+    return words;
   }
+
+  return readEach("messages", list, readMessage).filter((message) => message !== undefined);
 }
 
 /** @throws AgUiRefusal 400 */
 export function requireIdentifier(name: string, value: unknown, maxLength?: number): string {
   if (isIdentifier(value, maxLength)) return value;
-  throw badInput(`${name} is invalid`);
-}
-
-export function malformed(): Error {
-  return badInput("Invalid AG-UI run input");
+  throw invalid(name);
 }
 
 /**

@@ -4,50 +4,41 @@ import type { AgUiMessage } from "../events.ts";
 export type MessageFamily = "assistant" | "reasoning" | "activity" | "tool" | "user";
 
 /** Which ids a run met, in its input and in its events. */
-export class MessageIds {
-  readonly #families = new Map<string, MessageFamily>();
+export interface MessageIds {
+  learn(messages: readonly AgUiMessage[]): void;
+  /** Whether the id can stand for this; from then on it does. */
+  claim(id: string, family: MessageFamily): boolean;
+  familyOf(id: string): MessageFamily | undefined;
   /** Calls of the history, and of this run. */
-  readonly #calls = new Set<string>();
-  readonly #answered = new Set<string>();
+  readonly calls: Set<string>;
+  /** Those of them that have an answer. */
+  readonly answered: Set<string>;
+}
 
-  constructor(messages: readonly AgUiMessage[]) {
-    this.learn(messages);
-  }
+export function createMessageIds(history: readonly AgUiMessage[]): MessageIds {
+  const families = new Map<string, MessageFamily>();
+  const calls = new Set<string>();
+  const answered = new Set<string>();
 
-  learn(messages: readonly AgUiMessage[]): void {
+  function learn(messages: readonly AgUiMessage[]): void {
     for (const message of messages) {
       const { role } = message;
-      this.#families.set(message.id, role === "developer" || role === "system" ? "user" : role);
-      if (role === "assistant") for (const { id } of message.toolCalls ?? []) this.#calls.add(id);
-      if (role === "tool") this.#answered.add(message.toolCallId);
+      families.set(message.id, role === "developer" || role === "system" ? "user" : role);
+      if (role === "assistant") for (const { id } of message.toolCalls ?? []) calls.add(id);
+      if (role === "tool") answered.add(message.toolCallId);
     }
   }
 
-  /** Whether the id can stand for this; from then on it does. */
-  claim(id: string, family: MessageFamily): boolean {
-    const known = this.#families.get(id);
-    if (known !== undefined && known !== family) return false;
-    this.#families.set(id, family);
-    return true;
-  }
-
-  familyOf(id: string): MessageFamily | undefined {
-    return this.#families.get(id);
-  }
-
-  hasCall(id: string): boolean {
-    return this.#calls.has(id);
-  }
-
-  addCall(id: string): void {
-    this.#calls.add(id);
-  }
-
-  isAnswered(id: string): boolean {
-    return this.#answered.has(id);
-  }
-
-  addAnswer(id: string): void {
-    this.#answered.add(id);
-  }
+  learn(history);
+  return {
+    learn,
+    calls,
+    answered,
+    familyOf: (id) => families.get(id),
+    claim(id, family) {
+      const known = families.get(id) ?? family;
+      families.set(id, known);
+      return known === family;
+    },
+  };
 }

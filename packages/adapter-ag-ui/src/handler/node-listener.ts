@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { describeValue, invalidArgument, refuseUnknown } from "../argument.ts";
 
 /** How long a reader may take for what is left of an answer that is over, in milliseconds, before its connection is given up. */
 const LINGER_MS = 30_000;
@@ -12,11 +13,18 @@ export interface NodeListenerOptions {
  * Binds a handler to `node:http`: `http.createServer(nodeListener(handler))`. When a client goes away its run is aborted, a reader
  * that is slow is waited for, and no connection is cut while its run goes on. To shut down: `await handler.close()`, then
  * `server.close()`.
+ *
+ * @throws HumanPlusError `invalid_argument` that names the option
  */
 export function nodeListener(
   handler: (request: Request) => Promise<Response>,
-  { origin = "http://localhost" }: NodeListenerOptions = {},
+  { origin = "http://localhost", ...unknown }: NodeListenerOptions = {},
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  if (typeof handler !== "function")
+    throw invalidArgument(`handler should be a function, is ${describeValue(handler)}`);
+  if (typeof origin !== "string" || !URL.canParse(origin))
+    throw invalidArgument(`origin should be a URL without a path, is ${describeValue(origin)}`);
+  refuseUnknown("options", unknown);
   return (incoming, outgoing) => {
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());

@@ -15,76 +15,73 @@ export interface ProjectionLegsParts {
 const LAST_WORDS_MS = 1_000;
 
 /** What speaks beside a run, one at a time. Whatever fails there, the run goes on. */
-export class ProjectionLegs {
-  readonly #parts: ProjectionLegsParts;
-  #leg: ProjectionLeg | undefined;
-  #isClosed = false;
-  /** What the leg gives goes out in turns. */
-  #turn: Promise<void> = Promise.resolve();
-  #isWanted = false;
-  #isSpeaking = false;
-
-  constructor(parts: ProjectionLegsParts) {
-    this.#parts = parts;
-  }
-
-  open(): void {
-    const { projection, run, onProblem } = this.#parts;
-    try {
-      this.#leg = projection.open?.({ ...run, onReady: () => this.#ready() });
-    } catch (error) {
-      onProblem("projection.open threw", error);
-    }
-  }
-
+export interface ProjectionLegs {
+  open(): void;
   /** Lets the leg say what is due. */
-  async take(): Promise<void> {
-    if (this.#leg === undefined || this.#isClosed) return;
-    this.#schedule();
-    await atMost(this.#turn, LAST_WORDS_MS);
-  }
+  take(): Promise<void>;
+  /** Tells the leg what somebody else said. */
+  saw(event: AgUiEvent): void;
+  close(): void;
+}
 
-  saw(event: AgUiEvent): void {
-    if (this.#isSpeaking || this.#isClosed) return;
+export function createProjectionLegs({
+  projection,
+  run,
+  room,
+  accept,
+  onProblem,
+}: ProjectionLegsParts): ProjectionLegs {
+  let leg: ProjectionLeg | undefined;
+  let isClosed = false;
+  /** What the leg gives goes out in turns. */
+  let turn: Promise<void> = Promise.resolve();
+  let isWanted = false;
+  let isSpeaking = false;
+
+  function guarded(call: () => void): void {
     try {
-      this.#leg?.saw?.(event);
+      call();
     } catch (error) {
-      this.#parts.onProblem("a projection threw", error);
+      onProblem("a projection threw", error);
     }
   }
 
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    try {
-      this.#leg?.close();
-    } catch (error) {
-      this.#parts.onProblem("a projection threw", error);
-    }
-  }
-
-  #ready(): void {
-    if (this.#isClosed || this.#isWanted) return;
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    this.#isWanted = true;
-    this.#turn = this.#turn.then(async () => {
-      await this.#parts.room();
-      this.#isWanted = false;
-      const leg = this.#leg;
-      if (leg === undefined || this.#isClosed) return;
+  function schedule(): void {
+    isWanted = true;
+    turn = turn.then(async () => {
+      await room();
+      isWanted = false;
+      if (leg === undefined || isClosed) return;
       try {
         const events = await leg.take();
-        if (this.#isClosed) return;
-        this.#isSpeaking = true;
-        for (const event of events) this.#parts.accept(event);
+        if (isClosed) return;
+        isSpeaking = true;
+        for (const event of events) accept(event);
       } catch (error) {
-        this.#parts.onProblem("a projection threw", error);
+        onProblem("a projection threw", error);
       } finally {
-        this.#isSpeaking = false;
+        isSpeaking = false;
       }
     });
   }
+
+  return {
+    open: () =>
+      guarded(() => {
+        leg = projection.open?.({ ...run, onReady: () => isClosed || isWanted || schedule() });
+      }),
+    async take() {
+      if (leg === undefined || isClosed) return;
+      schedule();
+      await atMost(turn, LAST_WORDS_MS);
+    },
+    saw(event) {
+      if (!isSpeaking && !isClosed) guarded(() => leg?.saw?.(event));
+    },
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      guarded(() => leg?.close());
+    },
+  };
 }

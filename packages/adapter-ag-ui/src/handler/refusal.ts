@@ -72,8 +72,12 @@ export function badInput(message: string, cause?: unknown): AgUiRefusal {
   return new AgUiRefusal(400, message, cause === undefined ? {} : { cause });
 }
 
-export function overLimit(message: string): AgUiRefusal {
-  return new AgUiRefusal(413, message);
+export function invalid(what: string): AgUiRefusal {
+  return badInput(`${what} is invalid`);
+}
+
+export function overLimit(what: string, limit: string): AgUiRefusal {
+  return new AgUiRefusal(413, `${what} exceeds ${limit}`);
 }
 
 export function forbidden(message: string = "Forbidden"): AgUiRefusal {

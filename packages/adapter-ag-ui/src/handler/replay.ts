@@ -1,9 +1,8 @@
 import { byteLength, isObject } from "../bounded-json.ts";
 import type { Awaitable } from "../projection.ts";
 import type { Limits } from "./limits.ts";
-import { AgUiRefusal, badInput, codeOf, forbidden, overLimit } from "./refusal.ts";
+import { AgUiRefusal, codeOf, forbidden, invalid, overLimit } from "./refusal.ts";
 import { CURSOR_OVERHEAD, formatCursor, parseCursor, type ReplayCursor } from "./replay-cursor.ts";
-import type { RunEdge } from "./run-edge.ts";
 import type { Ownership, RequestContext } from "./run-lifecycle.ts";
 import type { Rereading, StoredStep } from "./run-stream.ts";
 
@@ -60,96 +59,72 @@ export async function acceptReplay<A>(
   context: RequestContext<A>,
 ): Promise<AcceptedReplay> {
   if (options === undefined) throw new AgUiRefusal(400, "Replay is not configured", { code: codeOf("REPLAY") });
-  if (byteLength(text) > (limits.maxCursorBytes + CURSOR_OVERHEAD) * 2)
-    throw overLimit("cursor exceeds maxCursorBytes");
+  if (byteLength(text) > (limits.maxCursorBytes + CURSOR_OVERHEAD) * 2) throw overLimit("cursor", "maxCursorBytes");
   const cursor = parseCursor(text);
-  if (cursor === undefined) throw badInput("cursor is invalid");
-  if (byteLength(cursor.after ?? "") > limits.maxCursorBytes) throw overLimit("cursor exceeds maxCursorBytes");
+  if (cursor === undefined) throw invalid("cursor");
+  if (byteLength(cursor.after ?? "") > limits.maxCursorBytes) throw overLimit("cursor", "maxCursorBytes");
   const run = await options.resolveRun(context);
   if (run === undefined || run === null) throw forbidden("Run is unavailable");
   const { sessionId, runId, ownership } = run;
-  const reader = new RunReader(options.source, { sessionId, runId, ownership }, cursor, limits);
   const follows = new URL(context.request.url).searchParams.get("follow") !== "false";
-  return {
-    position: cursor.position,
-    events: (signal) =>
-      follows && options.source.subscribe !== undefined ? reader.follow(signal) : reader.page(signal),
-    atEnd: (edge) => reader.end(edge),
-  };
+  return rereadRun(options.source, { sessionId, runId, ownership }, { cursor, limits, follows });
 }
 
 /** Reads the events of one run. */
-class RunReader {
-  readonly #source: AgentEventSource;
-  readonly #run: Pick<AgentEventRequest, "ownership" | "sessionId" | "runId">;
-  readonly #limits: Limits;
-  readonly #after: string | undefined;
+function rereadRun(
+  source: AgentEventSource,
+  run: Pick<AgentEventRequest, "ownership" | "sessionId" | "runId">,
+  {
+    cursor: { after, position },
+    limits: { maxReplayEvents: limit },
+    follows,
+  }: { readonly cursor: ReplayCursor; readonly limits: Limits; readonly follows: boolean },
+): AcceptedReplay {
   /** How far the client is. */
-  #cursor: string | undefined;
-  #isTerminal = false;
+  let reached: string | undefined;
+  let isTerminal = false;
 
-  constructor(
-    source: AgentEventSource,
-    run: Pick<AgentEventRequest, "ownership" | "sessionId" | "runId">,
-    { after }: ReplayCursor,
-    limits: Limits,
-  ) {
-    this.#source = source;
-    this.#run = run;
-    this.#after = after;
-    this.#limits = limits;
+  async function* page(signal: AbortSignal): AsyncGenerator<StoredStep> {
+    const { items, terminal } = await source.page({ ...run, after, limit, signal });
+    for (const [index, item] of items.slice(0, limit).entries())
+      yield await step(item, signal, index + 1 < Math.min(items.length, limit));
+    isTerminal = terminal && items.length <= limit;
   }
 
-  async *page(signal: AbortSignal): AsyncGenerator<StoredStep> {
-    const page = await this.#source.page({
-      ...this.#run,
-      after: this.#after,
-      limit: this.#limits.maxReplayEvents,
-      signal,
-    });
-    const items = page.items.slice(0, this.#limits.maxReplayEvents);
-    for (const [index, item] of items.entries()) {
-      const isLast = index === items.length - 1;
-      yield await this.#step(item, isLast ? undefined : true, signal);
-    }
-    this.#isTerminal = page.terminal && items.length === page.items.length;
+  async function* follow(signal: AbortSignal): AsyncGenerator<StoredStep> {
+    for await (const item of source.subscribe?.({ ...run, after, signal }) ?? []) yield await step(item, signal);
+    isTerminal = true;
   }
 
-  async *follow(signal: AbortSignal): AsyncGenerator<StoredStep> {
-    for await (const item of this.#source.subscribe?.({ ...this.#run, after: this.#after, signal }) ?? [])
-      yield await this.#step(item, undefined, signal);
-    this.#isTerminal = true;
-  }
-
-  /** A page that is not the last is a stream that went well, and says where the next begins. */
-  end(edge: RunEdge): void {
-    if (this.#isTerminal) edge.fail("INCOMPLETE", "The run ended without saying how");
-    else edge.finish({ result: { complete: false, ...(this.#cursor === undefined ? {} : { cursor: this.#cursor }) } });
-  }
-
-  /** @param isPast whether something follows; nothing if that is not known */
-  async #step(
-    { record, cursor }: AgentEventItem,
-    isPast: boolean | undefined,
-    signal: AbortSignal,
-  ): Promise<StoredStep> {
+  /** @param hasMore whether something follows for sure */
+  async function step({ record, cursor }: AgentEventItem, signal: AbortSignal, hasMore = false): Promise<StoredStep> {
     const { event, id } = record;
     const isSuspension = isObject(event) && event["type"] === "agent_suspended";
     return {
       event,
-      isPast: isSuspension && (isPast ?? (await this.#hasMore(cursor, signal))),
-      mark: (index, position) => {
+      isPast: isSuspension && (hasMore || (await wentOn(cursor, signal))),
+      mark(index, at) {
         // Whoever got no more than the first events of a record reads all of it again.
-        if (position !== undefined) this.#cursor = formatCursor(cursor, position);
+        if (at !== undefined) reached = formatCursor(cursor, at);
         const eventId = index === 0 ? id : `${id}.${index}`;
-        return this.#cursor === undefined ? { eventId } : { eventId, cursor: this.#cursor };
+        return reached === undefined ? { eventId } : { eventId, cursor: reached };
       },
     };
   }
 
   /** Whether a run went on after it was suspended: then nobody is to be asked again. */
-  async #hasMore(after: string, signal: AbortSignal): Promise<boolean> {
-    const { items } = await this.#source.page({ ...this.#run, after, limit: 1, signal });
+  async function wentOn(suspendedAt: string, signal: AbortSignal): Promise<boolean> {
+    const { items } = await source.page({ ...run, after: suspendedAt, limit: 1, signal });
     return items.length > 0;
   }
+
+  return {
+    position,
+    events: (signal) => (follows && source.subscribe !== undefined ? follow(signal) : page(signal)),
+    atEnd(edge) {
+      // A page that is not the last is a stream that went well, and says where the next begins.
+      if (isTerminal) edge.fail("INCOMPLETE", "The run ended without saying how");
+      else edge.finish({ complete: false, ...(reached === undefined ? {} : { cursor: reached }) });
+    },
+  };
 }

@@ -51,6 +51,6 @@ async function readAtMost(
     signal.removeEventListener("abort", cancel);
   }
   if (signal.aborted) throw new AgUiRefusal(408, "The request took too long");
-  if (size > maxBytes) throw overLimit("Request exceeds maxRequestBytes");
+  if (size > maxBytes) throw overLimit("Request", "maxRequestBytes");
   return concat(chunks);
 }

@@ -1,10 +1,11 @@
-import { isObject, jsonFault } from "../bounded-json.ts";
+import { isObject } from "../bounded-json.ts";
 import type { AgUiResumeEntry } from "../events.ts";
+import { listOf, readEach } from "./input-lists.ts";
 import type { Limits } from "./limits.ts";
-import { AgUiRefusal, badInput, codeOf, forbidden, overLimit } from "./refusal.ts";
+import { AgUiRefusal, badInput, codeOf, forbidden, invalid } from "./refusal.ts";
 import { type ParsedRunInput, readResumeEntry } from "./run-input.ts";
 import type { InterruptOptions, RequestContext, ResolvedRun, RunVerdict } from "./run-lifecycle.ts";
-import { isEdit, readVerdict, safeReadVerdict } from "./verdict.ts";
+import { isEdit, readVerdict } from "./verdict.ts";
 
 /** A run that may go on, once. */
 export interface AcceptedResume {
@@ -16,7 +17,7 @@ export interface AcceptedResume {
  * The entries of a request: `resume`, or what older hosts put into `forwardedProps.command.resume`, as entries or as a text of
  * them. One that names no interrupt is refused: it could meet another one than the person saw.
  *
- * @throws AgUiRefusal 400
+ * @throws AgUiRefusal 400 or 413
  */
 export function resumeEntries({ resume, forwardedProps }: ParsedRunInput, limits: Limits): readonly AgUiResumeEntry[] {
   if (resume.length > 0) return resume;
@@ -30,13 +31,8 @@ export function resumeEntries({ resume, forwardedProps }: ParsedRunInput, limits
       throw badInput("command.resume should be entries that name their interrupt", error);
     }
   }
-  const entries: readonly unknown[] = Array.isArray(legacy) ? legacy : [legacy];
-  if (entries.length > limits.maxInputInterrupts || jsonFault(legacy, limits) !== undefined)
-    throw overLimit("command.resume exceeds a limit");
-  return entries.map((entry) => {
-    if (!isObject(entry)) throw badInput("command.resume should be entries that name their interrupt");
-    return readResumeEntry({ status: "resolved", ...entry });
-  });
+  const entries = listOf("command.resume", Array.isArray(legacy) ? legacy : [legacy], limits, "maxInputInterrupts");
+  return readEach("command.resume", entries, (entry) => readResumeEntry({ status: "resolved", ...entry }));
 }
 
 /** The run that an interrupt of ours belongs to. */
@@ -71,13 +67,12 @@ export async function acceptResume<A>(
     if (options.resume === undefined) {
       const [entry, ...others] = entries;
       if (entry === undefined || others.length > 0) throw mismatch();
-      return readVerdict(entry.payload);
+      return readVerdict(entry.payload) ?? refuse("Resume payload");
     }
     const given = await options.resume({ ...asked, entries, run, status, expectedInterruptId });
-    const read = safeReadVerdict(given);
-    if (read === undefined || (given?.expectedVersion ?? version) !== version)
-      throw badInput("Interrupt resolution is invalid");
-    return read;
+    const { expectedVersion = version, ...payload } = given ?? {};
+    const read = expectedVersion === version ? readVerdict(payload) : undefined;
+    return read ?? refuse("Interrupt resolution");
   };
   const resume = { expectedVersion: version, ...(await verdict()) };
   return { run, events: (signal) => options.lifecycle.resumeStream(ref, resume, { ownership, agentId, signal }) };
@@ -87,6 +82,10 @@ export async function acceptResume<A>(
 function unavailable(error: unknown): never {
   if (isObject(error) && error["code"] === "ERR_PRISM_AGENT_RUN_STATE") throw forbidden("Run is unavailable");
   throw error;
+}
+
+function refuse(what: string): never {
+  throw invalid(what);
 }
 
 function mismatch(): AgUiRefusal {

@@ -10,10 +10,10 @@ import { FrameStream } from "./frame-stream.ts";
 import type { Limits } from "./limits.ts";
 import { parsePrismEvent } from "./parse-prism-event.ts";
 import type { PrismEvent, PrismEventOf } from "./prism-events.ts";
-import { PrismMapper } from "./prism-mapper.ts";
-import { ProjectionLegs } from "./projection-legs.ts";
+import { createPrismMapper } from "./prism-mapper.ts";
+import { createProjectionLegs } from "./projection-legs.ts";
 import { AgUiRefusal, type FailureName } from "./refusal.ts";
-import { RunEdge, type RunEdgeParts } from "./run-edge.ts";
+import { createRunEdge, type RunEdge, type RunEdgeParts } from "./run-edge.ts";
 import type { TurnPosition } from "./turn-mapper.ts";
 
 /** An event that is read again. */
@@ -56,204 +56,203 @@ export interface RunStreamParts extends Omit<RunEdgeParts, "send" | "onFault"> {
 const WIND_UP_MS = 5_000;
 
 /** One run as a body: drives it as fast as its reader reads, and ends it once. */
-export class RunStream {
+export interface RunStream {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Everything was read, or nobody reads any more. */
   readonly done: Promise<void>;
-  readonly #parts: RunStreamParts;
-  readonly #frames: FrameStream;
-  readonly #edge: RunEdge;
-  readonly #legs: ProjectionLegs;
-  readonly #mapper: PrismMapper;
-  readonly #abort = new AbortController();
   /** The run is over, and what drove it was let go. */
   readonly ended: Promise<void>;
-  #resolveEnded: () => void = () => undefined;
-  /** Ends what the run waits for. */
-  #onStop: () => void = () => undefined;
-  #hasSpoken = false;
-  #mark: StoredStep["mark"] | undefined;
-  /** The last event that is to be marked: whether others of its step follow shows in a moment. */
-  #unmarked: { readonly event: AgUiEvent; readonly index: number } | undefined;
-
-  constructor(parts: RunStreamParts) {
-    const { codec, limits, onProblem } = parts;
-    this.#parts = parts;
-    this.ended = new Promise((resolve) => {
-      this.#resolveEnded = resolve;
-    });
-    this.#frames = new FrameStream({
-      codec,
-      maxQueuedEvents: limits.maxQueuedEvents,
-      pingMs: parts.pingMs,
-      stallTimeoutMs: limits.stallTimeoutMs,
-      onStall: () => this.stop("STALLED", "The reader is too slow"),
-      onCancel: () => this.stop("CANCELLED", "The client went away"),
-    });
-    this.body = this.#frames.body;
-    this.done = this.#frames.done;
-    const onFault = (fault: string) => onProblem(fault);
-    this.#edge = new RunEdge({ ...parts, send: (event, text) => this.#send(event, text), onFault });
-    this.#mapper = new PrismMapper({ ...parts, position: parts.rereading?.position, onFault });
-    this.#legs = new ProjectionLegs({
-      projection: parts.projection,
-      run: { threadId: parts.threadId, runId: parts.runId, messages: parts.messages, state: parts.state },
-      room: () => this.#frames.room(),
-      accept: (event) => {
-        if (!this.#edge.isEnded) this.#edge.acceptBeside(event);
-        this.#checkEnd();
-      },
-      onProblem,
-    });
-  }
-
+  start(): void;
   /** Ends the run from outside: what drives it is aborted, and the client gets one terminal event. */
-  stop(name: FailureName, message: string): void {
-    this.#edge.fail(name, message);
-    this.#abort.abort(new Error(message));
-    this.#frames.end();
-    this.#legs.close();
-    this.#onStop();
-    this.#resolveEnded();
+  stop(name: FailureName, message: string): void;
+}
+
+export function createRunStream(parts: RunStreamParts): RunStream {
+  const { limits, codec, rereading, onProblem } = parts;
+  const abort = new AbortController();
+  const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<void>();
+  const frames = new FrameStream({
+    codec,
+    maxQueuedEvents: limits.maxQueuedEvents,
+    pingMs: parts.pingMs,
+    stallTimeoutMs: limits.stallTimeoutMs,
+    onStall: () => stop("STALLED", "The reader is too slow"),
+    onCancel: () => stop("CANCELLED", "The client went away"),
+  });
+  const onFault = (fault: string) => onProblem(fault);
+  const edge = createRunEdge({ ...parts, send, onFault });
+  const mapper = createPrismMapper({ ...parts, position: rereading?.position, onFault });
+  const { threadId, runId, messages, state } = parts;
+  const legs = createProjectionLegs({
+    projection: parts.projection,
+    run: { threadId, runId, messages, state },
+    room: () => frames.room(),
+    accept(event) {
+      edge.acceptBeside(event);
+      checkEnd();
+    },
+    onProblem,
+  });
+  /** Ends what the run waits for. */
+  let onStop: () => void = () => undefined;
+  let hasSpoken = false;
+  let mark: StoredStep["mark"] | undefined;
+  /** The last event that is to be marked: whether others of its step follow shows in a moment. */
+  let unmarked: { readonly event: AgUiEvent; readonly index: number } | undefined;
+
+  function stop(name: FailureName, message: string): void {
+    edge.fail(name, message);
+    abort.abort(new Error(message));
+    onStop();
+    wind();
   }
 
-  start(): void {
-    this.#edge.start();
-    this.#legs.open();
-    this.#drive().catch((error: unknown) => {
-      this.#parts.onProblem("the stream failed", error);
-      this.stop("EVENT", "The stream failed");
-    });
+  /** Nothing more is said. */
+  function wind(): void {
+    legs.close();
+    frames.end();
+    resolveEnded();
   }
 
-  async #drive(): Promise<void> {
+  async function drive(): Promise<void> {
     let iterator: AsyncIterator<unknown> | undefined;
     try {
-      await this.#legs.take();
-      const opening = Promise.resolve(this.#parts.open(this.#abort.signal));
-      const source = await this.#unlessStopped(opening);
+      await legs.take();
+      const opening = Promise.resolve(parts.open(abort.signal));
+      const source = await unlessStopped(opening);
       if (source === undefined) {
         opening.then((late) => leave(late[Symbol.asyncIterator]())).catch(() => undefined);
         return;
       }
       iterator = source[Symbol.asyncIterator]();
-      await this.#consume(iterator);
+      await consume(iterator);
     } catch (error) {
-      await this.#fail(error);
+      await failWith(error);
     } finally {
-      this.#legs.close();
-      this.#frames.end();
-      this.#resolveEnded();
+      wind();
       if (iterator !== undefined) void leave(iterator);
     }
   }
 
-  async #consume(iterator: AsyncIterator<unknown>): Promise<void> {
+  async function consume(iterator: AsyncIterator<unknown>): Promise<void> {
     for (let step = 1; ; step++) {
-      const next = await this.#unlessStopped(iterator.next());
+      const next = await unlessStopped(iterator.next());
       if (next === undefined) return;
       if (next.done === true) break;
-      this.#hasSpoken = true;
-      await this.#unlessStopped(this.#take(next.value));
-      if (this.#edge.isEnded) {
-        if (!this.#abort.signal.aborted) await drain(iterator, WIND_UP_MS);
+      hasSpoken = true;
+      await unlessStopped(take(next.value));
+      if (edge.isEnded) {
+        if (!abort.signal.aborted) await drain(iterator, WIND_UP_MS);
         return;
       }
-      const room = this.#frames.room();
-      if (room !== undefined) await this.#unlessStopped(room);
+      const room = frames.room();
+      if (room !== undefined) await unlessStopped(room);
       if (step % STEPS_PER_TURN === 0) await nextTurn();
     }
-    await this.#legs.take();
-    if (this.#mapper.isOverLimit) this.#edge.fail("LIMIT", "The run exceeded a limit of its own");
-    else if (this.#parts.rereading !== undefined) this.#parts.rereading.atEnd(this.#edge);
-    else if (this.#edge.sawStart) this.#edge.fail("INCOMPLETE", "The run ended without saying how");
-    else this.#edge.finish();
+    await legs.take();
+    if (mapper.isOverLimit) edge.fail("LIMIT", "The run exceeded a limit of its own");
+    else if (rereading !== undefined) rereading.atEnd(edge);
+    else if (edge.sawStart) edge.fail("INCOMPLETE", "The run ended without saying how");
+    else edge.finish();
   }
 
-  async #take(said: unknown): Promise<void> {
-    const step: Partial<StoredStep> = this.#parts.rereading === undefined ? { event: said } : (said as StoredStep);
-    const { event, mark, isPast = false } = step;
+  async function take(said: unknown): Promise<void> {
+    const step: Partial<StoredStep> = rereading === undefined ? { event: said } : (said as StoredStep);
+    const { event, isPast = false } = step;
     // Types of Prism are in lower case, those of AG-UI are not.
     const isPrism = isObject(event) && typeof event["type"] === "string" && /^[a-z]/.test(event["type"]);
-    if (!isPrism) return await this.#accept([event as LooseEvent]);
-    await this.#takePrism(parsePrismEvent(event), mark, isPast);
+    if (!isPrism) return await accept([event as LooseEvent]);
+    await takePrism(parsePrismEvent(event), step.mark, isPast);
   }
 
-  async #takePrism(event: PrismEvent, mark: StoredStep["mark"] | undefined, isPast: boolean): Promise<void> {
-    this.#edge.expectsEnd();
-    const events: LooseEvent[] = await this.#mapper.map(event);
+  async function takePrism(event: PrismEvent, by: StoredStep["mark"] | undefined, isPast: boolean): Promise<void> {
+    edge.expectsEnd();
+    const events: LooseEvent[] = await mapper.map(event);
     if (event.type === "agent_suspended" && !isPast) {
-      const interrupts = await this.#parts.onSuspended(event);
+      const interrupts = await parts.onSuspended(event);
       events.push({ type: "RUN_FINISHED", outcome: { type: "interrupt", interrupts } });
     }
-    if (events.length === 0 && mark !== undefined)
-      events.push({ type: "CUSTOM", name: "humanplus.cursor", value: null });
-    await this.#accept(events, mark);
+    if (events.length === 0 && by !== undefined) events.push({ type: "CUSTOM", name: "humanplus.cursor", value: null });
+    await accept(events, by);
   }
 
-  async #accept(events: readonly LooseEvent[], mark?: StoredStep["mark"]): Promise<void> {
+  async function accept(events: readonly LooseEvent[], by?: StoredStep["mark"]): Promise<void> {
     const isEnd = events.some((event) => event?.type === "RUN_FINISHED" || event?.type === "RUN_ERROR");
-    if (isEnd) await this.#legs.take();
-    this.#mark = mark;
-    for (const event of events) this.#edge.accept(event);
-    this.#sendUnmarked(true);
-    this.#mark = undefined;
-    if (isEnd) this.#frames.end();
-    else this.#checkEnd();
+    if (isEnd) await legs.take();
+    mark = by;
+    for (const event of events) edge.accept(event);
+    sendUnmarked(true);
+    mark = undefined;
+    if (isEnd) frames.end();
+    else checkEnd();
   }
 
   /** The edge ended by itself: something was broken, or over a limit. */
-  #checkEnd(): void {
-    if (!this.#edge.isEnded) return;
-    this.#frames.end();
-    this.#abort.abort(new Error("The run was ended"));
+  function checkEnd(): void {
+    if (!edge.isEnded) return;
+    frames.end();
+    abort.abort(new Error("The run was ended"));
   }
 
-  #send(event: AgUiEvent, text: string): number {
-    this.#legs.saw(event);
-    if (this.#mark !== undefined) {
-      const index = (this.#unmarked?.index ?? -1) + 1;
-      this.#sendUnmarked(false);
-      this.#unmarked = { event, index };
+  function send(event: AgUiEvent, text: string): number {
+    legs.saw(event);
+    if (mark !== undefined) {
+      const index = (unmarked?.index ?? -1) + 1;
+      sendUnmarked(false);
+      unmarked = { event, index };
       return text.length;
     }
-    const frame = this.#parts.codec.frame(event, text);
-    this.#frames.push(frame);
+    const frame = codec.frame(event, text);
+    frames.push(frame);
     return frame.length;
   }
 
-  #sendUnmarked(isLast: boolean): void {
-    if (this.#unmarked === undefined || this.#mark === undefined) return;
-    const { event, index } = this.#unmarked;
-    const humanplus = this.#mark(index, isLast ? this.#mapper.position : undefined);
+  function sendUnmarked(isLast: boolean): void {
+    if (unmarked === undefined || mark === undefined) return;
+    const { event, index } = unmarked;
+    const humanplus = mark(index, isLast ? mapper.position : undefined);
     const marked = { ...event, metadata: { ...event.metadata, humanplus } };
-    this.#frames.push(this.#parts.codec.frame(marked, JSON.stringify(marked)));
-    if (isLast) this.#unmarked = undefined;
+    frames.push(codec.frame(marked, JSON.stringify(marked)));
+    if (isLast) unmarked = undefined;
   }
 
-  async #fail(error: unknown): Promise<void> {
-    if (this.#edge.isEnded) return;
-    const { earlyFailure = "RUN", onProblem } = this.#parts;
+  async function failWith(error: unknown): Promise<void> {
+    if (edge.isEnded) return;
     onProblem("the run failed", error);
-    await this.#legs.take();
-    if (error instanceof AgUiRefusal) this.#edge.fail("RUN", error.message, error.code);
+    await legs.take();
+    if (error instanceof AgUiRefusal) edge.fail("RUN", error.message, error.code);
     else if (error instanceof HumanPlusError)
-      this.#edge.fail(
+      edge.fail(
         "RUN",
         `The run failed: ${error.code}, ${outcomes[error.outcome]}`,
         `HUMAN_PLUS_${error.code.toUpperCase()}`,
       );
-    else this.#edge.fail(this.#hasSpoken ? "RUN" : earlyFailure, "The run failed");
+    else edge.fail(hasSpoken ? "RUN" : (parts.earlyFailure ?? "RUN"), "The run failed");
   }
 
   /** Waits, but not for longer than anybody listens. */
-  #unlessStopped<T>(promise: Promise<T>): Promise<T | undefined> {
+  function unlessStopped<T>(promise: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
-      this.#onStop = () => resolve(undefined);
+      onStop = () => resolve(undefined);
       promise.then(resolve, reject); // once it was stopped, nobody hears of this
-      if (this.#abort.signal.aborted) resolve(undefined);
+      if (abort.signal.aborted) resolve(undefined);
     });
   }
+
+  return {
+    body: frames.body,
+    done: frames.done,
+    ended,
+    start() {
+      edge.start();
+      legs.open();
+      drive().catch((error: unknown) => {
+        onProblem("the stream failed", error);
+        stop("EVENT", "The stream failed");
+      });
+    },
+    stop,
+  };
 }
 
 const outcomes = {

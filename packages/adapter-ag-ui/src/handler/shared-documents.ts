@@ -1,6 +1,5 @@
-import type { JsonObject } from "@human-plus/core";
 import { byteLength } from "../bounded-json.ts";
-import type { AgUiEvent, AgUiJson } from "../events.ts";
+import type { AgUiEvent, AgUiEventOf, AgUiJson } from "../events.ts";
 import { applyPatch, readPatch } from "../json-patch.ts";
 import type { ReadEvent } from "./event-fields.ts";
 import type { Limits } from "./limits.ts";
@@ -10,103 +9,88 @@ export interface SharedDocumentsParts {
   readonly limits: Limits;
   readonly ids: MessageIds;
   /** Shared state as the client has it. */
-  readonly state: unknown;
+  readonly state?: unknown;
   readonly write: (event: AgUiEvent) => boolean;
   readonly onFault: (fault: string) => void;
 }
 
 /** Shared state and activities as the client has them, so that no patch goes out that does not apply there. */
-export class SharedDocuments {
-  readonly #parts: SharedDocumentsParts;
-  readonly #activities = new Map<string, { readonly activityType: string; readonly content: AgUiJson }>();
-  #state: AgUiJson;
-  #hasSnapshot = false;
+export interface SharedDocuments {
+  accept(event: ReadEvent): void;
+}
 
-  constructor(parts: SharedDocumentsParts) {
-    this.#parts = parts;
-    this.#state = (parts.state ?? {}) as AgUiJson;
-  }
+export function createSharedDocuments({ limits, ids, state, write, onFault }: SharedDocumentsParts): SharedDocuments {
+  const { maxStateBytes, maxActivityBytes, maxPatchOperations } = limits;
+  const activities = new Map<string, { readonly activityType: string; readonly content: AgUiJson }>();
+  let shared = (state ?? {}) as AgUiJson;
+  let hasSnapshot = false;
 
-  accept(event: ReadEvent): void {
-    switch (event.type) {
-      case "STATE_SNAPSHOT":
-        this.#snapshot(event["snapshot"] as AgUiJson, event);
-        return;
-      case "STATE_DELTA":
-        this.#delta(event);
-        return;
-      case "ACTIVITY_SNAPSHOT":
-        this.#activity(event);
-        return;
-      case "ACTIVITY_DELTA":
-        this.#activityDelta(event);
-        return;
+  function stateSnapshot(snapshot: AgUiJson, event: object): void {
+    if (byteLength(JSON.stringify(snapshot)) > maxStateBytes)
+      onFault("STATE_SNAPSHOT exceeds maxStateBytes and is left out");
+    else if (write(event as AgUiEvent)) {
+      shared = snapshot;
+      hasSnapshot = true;
     }
   }
 
-  #snapshot(snapshot: AgUiJson, event: object): void {
-    if (byteLength(JSON.stringify(snapshot)) > this.#parts.limits.maxStateBytes) {
-      this.#parts.onFault("STATE_SNAPSHOT exceeds maxStateBytes and is left out");
-      return;
-    }
-    if (!this.#parts.write(event as AgUiEvent)) return;
-    this.#state = snapshot;
-    this.#hasSnapshot = true;
-  }
-
-  #delta(event: ReadEvent): void {
-    const delta = this.#readPatch(event, "delta");
+  function stateDelta(event: ReadEvent): void {
+    const delta = patchOf(event, "delta");
     if (delta === undefined) return;
     // What a host stored of this run has to make sense by itself.
-    if (!this.#hasSnapshot) this.#snapshot(this.#state, { type: "STATE_SNAPSHOT", snapshot: this.#state });
-    const next = this.#hasSnapshot
-      ? this.#patched(event, this.#state, delta, this.#parts.limits.maxStateBytes)
-      : undefined;
-    if (next !== undefined && this.#parts.write({ ...event, delta } as unknown as AgUiEvent)) this.#state = next;
+    if (!hasSnapshot) stateSnapshot(shared, { type: "STATE_SNAPSHOT", snapshot: shared });
+    const next = hasSnapshot ? patched(event, shared, delta, maxStateBytes) : undefined;
+    if (next !== undefined && write({ ...event, delta } as unknown as AgUiEvent)) shared = next;
   }
 
-  #activity(event: ReadEvent): void {
-    const { ids, onFault, write } = this.#parts;
-    const { messageId, activityType, content, replace } = event as unknown as Extract<
-      AgUiEvent,
-      { type: "ACTIVITY_SNAPSHOT" }
-    >;
-    if (!ids.claim(messageId, "activity")) {
-      onFault(`ACTIVITY_SNAPSHOT: ${messageId} is another message`);
-      return;
-    }
-    if (!write(event as unknown as AgUiEvent)) return void this.#activities.delete(messageId);
-    const kept = replace === false ? this.#activities.get(messageId) : undefined;
-    this.#activities.set(messageId, kept ?? { activityType, content: content as JsonObject as AgUiJson });
+  function activitySnapshot(event: ReadEvent): void {
+    const snapshot = event as unknown as AgUiEventOf<"ACTIVITY_SNAPSHOT">;
+    const { messageId, activityType, content, replace } = snapshot;
+    if (!ids.claim(messageId, "activity")) onFault(`ACTIVITY_SNAPSHOT: ${messageId} is another message`);
+    else if (!write(snapshot)) activities.delete(messageId);
+    else if (replace !== false || !activities.has(messageId))
+      activities.set(messageId, { activityType, content: content as unknown as AgUiJson });
   }
 
-  #activityDelta(event: ReadEvent): void {
-    const { messageId, activityType } = event as unknown as { messageId: string; activityType: string };
-    const known = this.#activities.get(messageId);
-    if (known === undefined || known.activityType !== activityType) {
-      this.#parts.onFault(`ACTIVITY_DELTA: there was no snapshot of ${messageId}`);
+  function activityDelta(event: ReadEvent): void {
+    const { messageId, activityType } = event as unknown as AgUiEventOf<"ACTIVITY_DELTA">;
+    const known = activities.get(messageId);
+    if (known?.activityType !== activityType) {
+      onFault(`ACTIVITY_DELTA: there was no snapshot of ${messageId}`);
       return;
     }
-    const patch = this.#readPatch(event, "patch");
-    if (patch === undefined) return;
-    const content = this.#patched(event, known.content, patch, this.#parts.limits.maxActivityBytes);
+    const patch = patchOf(event, "patch");
+    const content = patch === undefined ? undefined : patched(event, known.content, patch, maxActivityBytes);
     if (content === undefined) return;
-    if (this.#parts.write({ ...event, patch } as unknown as AgUiEvent))
-      this.#activities.set(messageId, { activityType, content });
-    else this.#activities.delete(messageId);
+    if (write({ ...event, patch } as unknown as AgUiEvent)) activities.set(messageId, { activityType, content });
+    else activities.delete(messageId);
   }
 
-  #readPatch(event: ReadEvent, member: "delta" | "patch") {
-    const { limits, onFault } = this.#parts;
-    const patch = readPatch(event[member], limits.maxPatchOperations, limits);
+  function patchOf(event: ReadEvent, member: "delta" | "patch") {
+    const patch = readPatch(event[member], maxPatchOperations, limits);
     if (patch === undefined) onFault(`${event.type}: the patch is none, or has too many operations`);
     return patch;
   }
 
-  #patched(event: ReadEvent, document: AgUiJson, patch: Parameters<typeof applyPatch>[1], maxBytes: number) {
+  function patched(event: ReadEvent, document: AgUiJson, patch: Parameters<typeof applyPatch>[1], maxBytes: number) {
     const next = applyPatch(document, patch);
     if (next !== undefined && byteLength(JSON.stringify(next)) <= maxBytes) return next;
-    this.#parts.onFault(`${event.type}: the patch does not apply, or makes too much of it`);
+    onFault(`${event.type}: the patch does not apply, or makes too much of it`);
     return undefined;
   }
+
+  return {
+    accept(event) {
+      switch (event.type) {
+        case "STATE_SNAPSHOT":
+          return stateSnapshot(event["snapshot"] as AgUiJson, event);
+        case "STATE_DELTA":
+          return stateDelta(event);
+        case "ACTIVITY_SNAPSHOT":
+          return activitySnapshot(event);
+        case "ACTIVITY_DELTA":
+          return activityDelta(event);
+      }
+    },
+  };
 }

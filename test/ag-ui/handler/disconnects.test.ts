@@ -1,6 +1,6 @@
 import { type AgUiHandler, createAgUiHandler } from "@human-plus/adapter-ag-ui/handler";
 import { describe, expect, test } from "vitest";
-import { countUnhandledRejections, within } from "../parts/bounds.ts";
+import { AT_ONCE_MS, countUnhandledRejections, within } from "../parts/bounds.ts";
 import { clientVersions, startClientProcess } from "../parts/client-process.ts";
 import { createTalkingRun, forever } from "../parts/hanging-runs.ts";
 import {
@@ -14,12 +14,6 @@ import {
 import { cutOff } from "../taps/recordings.ts";
 
 countUnhandledRejections();
-
-/**
- * A client that goes away ends everything at once. This is how long it may take, in milliseconds: what a busy machine needs, and
- * far less than any timeout of the handler by default.
- */
-const AT_ONCE_MS = 5_000;
 
 /** How a connection ends that its client gives up. */
 const departures: ReadonlyArray<readonly [how: string, leave: (client: RawClient) => void]> = [

@@ -1,14 +1,12 @@
 import { type AgUiHandlerOptions, createAgUiHandler, fromPrism } from "@human-plus/adapter-ag-ui/handler";
 import { describe, expect, test } from "vitest";
-import { countUnhandledRejections, within } from "../parts/bounds.ts";
+import { AT_ONCE_MS, countUnhandledRejections, within } from "../parts/bounds.ts";
 import { forever } from "../parts/hanging-runs.ts";
 import { endOf, readAll, webRequest } from "../parts/node-server.ts";
 import { cutOff } from "../taps/recordings.ts";
 
 countUnhandledRejections();
 
-/** What a busy machine may need for what happens at once, in milliseconds. */
-const AT_ONCE_MS = 5_000;
 /** The least that can be asked for, in milliseconds. */
 const TIMEOUT_MS = 1_024;
 

@@ -4,7 +4,7 @@ import { connectSurface, createInvitation, createSurface } from "@human-plus/sur
 import { createSseTransport } from "@human-plus/transport-sse";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { startRelayProcess } from "../../parts/relay-process.ts";
-import { countUnhandledRejections, within } from "../parts/bounds.ts";
+import { AT_ONCE_MS, countUnhandledRejections, within } from "../parts/bounds.ts";
 import { clientVersions, startClientProcess } from "../parts/client-process.ts";
 import { endOf, readAll, startNodeServer, webRequest } from "../parts/node-server.ts";
 import { cutOff } from "../taps/recordings.ts";
@@ -12,8 +12,6 @@ import { cutOff } from "../taps/recordings.ts";
 countUnhandledRejections();
 afterEach(() => void vi.useRealTimers());
 
-/** What a busy machine may need for what happens at once, in milliseconds. */
-const AT_ONCE_MS = 5_000;
 /** How long a call may take, in milliseconds: it is what bounds a run whose relay is lost while it waits for an answer. */
 const CALL_MS = 3_000;
 

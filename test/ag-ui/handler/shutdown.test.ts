@@ -1,6 +1,6 @@
 import { createAgUiHandler } from "@human-plus/adapter-ag-ui/handler";
 import { describe, expect, test } from "vitest";
-import { countUnhandledRejections, within } from "../parts/bounds.ts";
+import { AT_ONCE_MS, countUnhandledRejections, within } from "../parts/bounds.ts";
 import { clientVersions, startClientProcess } from "../parts/client-process.ts";
 import { EventStore } from "../parts/event-source.ts";
 import { createTalkingRun, forever } from "../parts/hanging-runs.ts";
@@ -17,8 +17,6 @@ import { cutOff } from "../taps/recordings.ts";
 
 countUnhandledRejections();
 
-/** What a busy machine may need for what happens at once, in milliseconds. */
-const AT_ONCE_MS = 5_000;
 /** The least that can be asked for, in milliseconds. */
 const STALL_MS = 1_024;
 

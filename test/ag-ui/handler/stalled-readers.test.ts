@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { createAgUiHandler } from "@human-plus/adapter-ag-ui/handler";
 import { expect, test } from "vitest";
-import { countUnhandledRejections, within } from "../parts/bounds.ts";
+import { AT_ONCE_MS, countUnhandledRejections, within } from "../parts/bounds.ts";
 import { clientVersions, startClientProcess } from "../parts/client-process.ts";
 import { createTalkingRun, forever } from "../parts/hanging-runs.ts";
 import {
@@ -18,8 +18,6 @@ import { cutOff } from "../taps/recordings.ts";
 
 countUnhandledRejections();
 
-/** What a busy machine may need for what happens at once, in milliseconds. */
-const AT_ONCE_MS = 5_000;
 /** How long a reader may take nothing before its run is ended, and again before what is left is given up: the least there is. */
 const STALL_MS = 1_024;
 

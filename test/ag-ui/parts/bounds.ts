@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
 /**
+ * How long what happens at once may take, in milliseconds: what a busy machine needs, and far less than any timeout of the handler
+ * by default.
+ */
+export const AT_ONCE_MS = 5_000;
+
+/**
  * Waits for something that has to happen within a bound. Bounds are what the README promises plus what a busy machine needs, so
  * that they tell "at its time" from "never", and not a fast machine from a slow one.
  *

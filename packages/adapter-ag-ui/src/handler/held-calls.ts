@@ -5,7 +5,7 @@ import type { ReadEvent } from "./event-fields.ts";
 import type { MessageIds } from "./message-ids.ts";
 
 /** A call from its start to its end. */
-export type WholeCall = readonly [AgUiEvent, AgUiEventOf<"TOOL_CALL_ARGS">, AgUiEvent];
+type WholeCall = readonly [AgUiEvent, AgUiEventOf<"TOOL_CALL_ARGS">, AgUiEvent];
 
 export interface HeldCallsParts {
   readonly ids: MessageIds;

@@ -42,7 +42,7 @@ export type LimitName =
   | "maxJsonArrayItems";
 
 /** Every bound of a handler: what it may be set to, and what it is otherwise. */
-export const limitBounds: Readonly<Record<LimitName, Bound>> = {
+const limitBounds: Readonly<Record<LimitName, Bound>> = {
   maxRequestBytes: bytes,
   maxEventBytes: bytes,
   maxTextBytes: { ...bytes, min: 16 },

@@ -1,7 +1,7 @@
 import type { AgUiMessage } from "../events.ts";
 
 /** What an id stands for on a thread. Clients keep one list, so an id that stands for two things spoils both. */
-export type MessageFamily = "assistant" | "reasoning" | "activity" | "tool" | "user";
+type MessageFamily = "assistant" | "reasoning" | "activity" | "tool" | "user";
 
 /** Which ids a run met, in its input and in its events. */
 export interface MessageIds {

@@ -45,6 +45,9 @@ function isPointer(value: unknown): value is string {
   );
 }
 
+// By hand, since a package that refuses what the clients' own refuses weighs more than the handler has left of its bound.
+// A property test holds this against the clients' own.
+
 /** The document after a patch, or `undefined` if the patch does not apply: clients keep the old one then, and warn. */
 export function applyPatch(document: AgUiJson, patch: readonly AgUiPatchOperation[]): AgUiJson | undefined {
   const root: Root = { "": structuredClone(document) };

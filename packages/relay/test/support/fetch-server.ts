@@ -41,7 +41,10 @@ async function serve(handler: FetchHandler, incoming: IncomingMessage, outgoing:
 
 function drained(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    outgoing.once("drain", resolve);
-    outgoing.once("close", resolve);
+    const done = (): void => {
+      outgoing.off("drain", done).off("close", done);
+      resolve();
+    };
+    outgoing.once("drain", done).once("close", done);
   });
 }

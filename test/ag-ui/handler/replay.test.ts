@@ -1,4 +1,4 @@
-import { createAgUiHandler } from "@human-plus/adapter-ag-ui/handler";
+import { type AgUiHandler, createAgUiHandler } from "@human-plus/adapter-ag-ui/handler";
 import { describe, expect, test } from "vitest";
 import { assertGood, type JudgeOptions } from "../judge.ts";
 import { EventStore } from "../parts/event-source.ts";
@@ -36,7 +36,7 @@ function request(query: string, more: object = {}) {
 }
 
 /** Reads a run again through the real clients. */
-async function read(handler: ReturnType<typeof createHost>["handler"], query: string, options: JudgeOptions = {}) {
+async function read(handler: AgUiHandler, query: string, options: JudgeOptions = {}) {
   await using server = await serveHandler(handler);
   return await assertGood({ url: `${server.url}${query}` }, { headers, ...options });
 }
@@ -198,6 +198,28 @@ describe("a run is read again", () => {
       expect(said ?? result?.status).toBe(code);
     }
   });
+});
+
+test.each<readonly [string, unknown, unknown]>([
+  ["a cursor that is none", "e", 10n],
+  ["no cursor", "e", undefined],
+  ["a cursor without end", "e", "x".repeat(300_000)],
+  ["an id that is none", 10n, "c"],
+  ["an id without end", "x".repeat(300_000), "c"],
+])("a source that gives %s ends the stream with one error", async (_, id, cursor) => {
+  for (const event of [{ type: "agent_started" }, { type: "agent_finished" }]) {
+    const items = [{ record: { id, event }, cursor }] as never;
+    const handler = createAgUiHandler({
+      authorize: () => ({}),
+      run: async function* () {},
+      replay: {
+        source: { page: async () => ({ items, terminal: true }) },
+        resolveRun: () => ({ sessionId: "s", runId: "r", ownership: {} }),
+      },
+    });
+    const { events } = await read(handler, "?cursor=", { versions: ["1.0.0"] });
+    expect(events.map(({ type, code }) => code ?? type)).toEqual(["RUN_STARTED", "HUMAN_PLUS_AG_UI_REPLAY"]);
+  }
 });
 
 describe("a cursor", () => {

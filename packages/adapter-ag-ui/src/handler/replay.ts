@@ -76,7 +76,7 @@ function rereadRun(
   run: Pick<AgentEventRequest, "ownership" | "sessionId" | "runId">,
   {
     cursor: { after, position },
-    limits: { maxReplayEvents: limit },
+    limits: { maxReplayEvents: limit, maxCursorBytes },
     follows,
   }: { readonly cursor: ReplayCursor; readonly limits: Limits; readonly follows: boolean },
 ): AcceptedReplay {
@@ -99,6 +99,9 @@ function rereadRun(
   /** @param hasMore whether something follows for sure */
   async function step({ record, cursor }: AgentEventItem, signal: AbortSignal, hasMore = false): Promise<StoredStep> {
     const { event, id } = record;
+    for (const [name, text] of Object.entries({ id, cursor }))
+      if (typeof text !== "string" || byteLength(text) > maxCursorBytes)
+        throw new TypeError(`the source gave a record whose ${name} is no text, or exceeds maxCursorBytes`);
     const isSuspension = isObject(event) && event["type"] === "agent_suspended";
     return {
       event,

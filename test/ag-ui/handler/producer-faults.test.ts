@@ -169,7 +169,7 @@ const rows: Readonly<Record<string, Row>> = {
     out: [text[0] ?? "", text[2] ?? ""],
   },
   "has a fraction of a millisecond": {
-    events: [started, ...say("hi").map((event) => ({ ...event, timestamp: 1.5 })), finished],
+    events: [started, ...say("hi").map((event, index) => ({ ...event, timestamp: [1.5, 1e300][index % 2] })), finished],
     out: text,
   },
   "interrupts for nothing": {

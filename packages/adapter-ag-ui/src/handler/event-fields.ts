@@ -74,10 +74,11 @@ export function readEvent(event: unknown, limits: Limits): ReadEvent | string | 
   return { type, ...read, ...readEnvelope(event, limits) } as ReadEvent;
 }
 
-function readEnvelope({ timestamp, metadata }: JsonObjectLike, limits: Limits): Partial<AgUiEvent> {
+function readEnvelope({ timestamp: said, metadata }: JsonObjectLike, limits: Limits): Partial<AgUiEvent> {
+  const timestamp = typeof said === "number" ? Math.trunc(said) : undefined;
   const kept = isObject(metadata) ? toJson(metadata, MAX_METADATA_BYTES, limits) : undefined;
   return {
-    ...(Number.isFinite(timestamp) ? { timestamp: Math.trunc(timestamp as number) } : {}),
+    ...(Number.isSafeInteger(timestamp) ? { timestamp } : {}),
     ...(kept === undefined ? {} : { metadata: kept as JsonObject }),
   };
 }

@@ -58,6 +58,10 @@ function faultOfAll(values: readonly unknown[], bounds: JsonBounds, depth: numbe
 
 /** A copy as plain JSON, or `undefined` if it is none, or over a bound. Members that are `undefined` are left out. */
 export function toJson(value: unknown, maxBytes: number, bounds: JsonBounds): AgUiJson | undefined {
+  if (value instanceof Promise) {
+    value.catch(() => undefined); // it would pass for {}, and nobody else hears how it fails
+    return undefined;
+  }
   try {
     const text = JSON.stringify(value);
     if (text === undefined || byteLength(text) > maxBytes) return undefined;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { composeProjections, createStateFromStoreProjection } from "@human-plus/adapter-ag-ui";
 import { type AgUiHandlerOptions, createAgUiHandler, fromPrism, nodeListener } from "@human-plus/adapter-ag-ui/handler";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { completeInput, judge } from "../judge.ts";
@@ -23,6 +24,11 @@ function handlerOf(run: AgUiHandlerOptions<object>["run"], options: Partial<AgUi
 
 function ask(signal?: AbortSignal): Request {
   return new Request("http://agent.example/", { method: "POST", headers, body, ...(signal ? { signal } : {}) });
+}
+
+function typeOf(event: unknown): unknown {
+  const { type, code } = event as { type: string; code?: string };
+  return code ?? type;
 }
 
 /** Says one thing for ever, and never waits for anything that is not there already. */
@@ -94,6 +100,91 @@ describe("a run that is no run", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
   });
+});
+
+describe("one terminal event is left for a run that", () => {
+  const iterable = (next: () => unknown) => ({ [Symbol.asyncIterator]: () => ({ next }) });
+
+  test.each<readonly [string, () => unknown]>([
+    ["is nothing", () => undefined],
+    ["is nothing, later", async () => undefined],
+    ["is null", () => null],
+    ["is a list", () => [finished]],
+    ["gives no promises", () => iterable(() => ({ done: true }))],
+    ["gives nothing at all", () => iterable(async () => undefined)],
+    ["gives null", () => iterable(async () => null)],
+  ])("%s", async (_, run) => {
+    const { events } = readSseBody(await (await handlerOf(run as never)(ask())).text());
+    expect(events.map((event) => typeOf(event))).toEqual(["RUN_STARTED", "HUMAN_PLUS_AG_UI_RUN"]);
+  });
+});
+
+test("a run that a projection ended by saying too much is let go of, though it does not listen", async () => {
+  let isClosed = false;
+  let isLeft = false;
+  let hasBegun: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    hasBegun = resolve;
+  });
+  const silent = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => {
+        hasBegun();
+        return new Promise<never>(() => undefined);
+      },
+      return: async () => {
+        isLeft = true;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  let isDue = false;
+  const handler = handlerOf(() => silent as never, {
+    projection: {
+      open({ onReady }) {
+        void begun.then(() => {
+          isDue = true;
+          onReady();
+        });
+        return {
+          take: () =>
+            isDue ? Array.from({ length: 3 }, () => ({ type: "CUSTOM", name: "x.y", value: "x".repeat(600) })) : [],
+          close: () => {
+            isClosed = true;
+          },
+        };
+      },
+    },
+    limits: { maxStreamBytes: 1_024 },
+  });
+  const { events } = readSseBody(await (await handler(ask())).text());
+  expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "HUMAN_PLUS_AG_UI_LIMIT" });
+  expect([isClosed, isLeft]).toEqual([true, true]);
+});
+
+test("what a host hands in may fail later than it is asked: nobody's rejection is left", async () => {
+  const fails = async () => {
+    await undefined;
+    throw new Error("late");
+  };
+  const { events } = readSseBody(
+    await (
+      await handlerOf(
+        async function* () {
+          yield { type: "CUSTOM", name: "x.y", value: fails() };
+          yield { type: "CUSTOM" };
+        },
+        {
+          onProblem: fails as never,
+          projection: composeProjections(
+            { open: () => ({ take: fails, saw: fails as never, close: fails as never }) },
+            createStateFromStoreProjection({ get: fails }),
+          ),
+        },
+      )(ask())
+    ).text(),
+  );
+  expect(events.map((event) => typeOf(event))).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
 });
 
 test("a run is left when its client goes away, though a projection never answers", async () => {

@@ -9,7 +9,7 @@ import {
   observeSurface,
   type Projection,
 } from "@human-plus/adapter-ag-ui";
-import { createAgUiHandler, fromPrism } from "@human-plus/adapter-ag-ui/handler";
+import { type AgUiProblem, createAgUiHandler, fromPrism } from "@human-plus/adapter-ag-ui/handler";
 import { describe, expect, test } from "vitest";
 import { startLiveCanvas } from "../../parts/live-canvas.ts";
 import { assertGood, type JudgeOptions } from "../judge.ts";
@@ -210,6 +210,35 @@ describe("composed projections", () => {
     // Each hears the other once, and not itself.
     expect(asked.filter((name) => / saw$|^close/.test(name)).sort()).toEqual(["a saw", "b saw", "close a", "close b"]);
   });
+
+  test.each(["open", "saw", "close"] as const)(
+    "go on where one of them throws in %s, and are all closed",
+    async (where) => {
+      const heard = new Set<string>();
+      const problems: AgUiProblem[] = [];
+      const part = (name: string): Projection => ({
+        open: () => ({
+          take: () => [],
+          saw: () => void heard.add(`${name} saw`),
+          close: () => void heard.add(`${name} closed`),
+        }),
+      });
+      const fail = () => {
+        throw new Error(where);
+      };
+      const rude = { take: () => [], close: () => undefined, [where]: fail };
+      const projection = composeProjections(part("a"), { open: where === "open" ? fail : () => rude }, part("b"));
+      const handler = createAgUiHandler({
+        authorize: () => ({}),
+        run: () => prism(),
+        projection,
+        onProblem: (problem) => problems.push(problem),
+      });
+      await assertGood({ handler }, { versions: ["1.0.0"] });
+      expect([...heard].sort()).toEqual(["a closed", "a saw", "b closed", "b saw"]);
+      expect(problems.map(({ cause }) => (cause as Error).message)).toContain(where);
+    },
+  );
 
   test("keep to their own: what one may not say, and what one throws, ends nothing", async () => {
     const rude = (take: () => never[] | Array<{ type: string }>): Projection => ({

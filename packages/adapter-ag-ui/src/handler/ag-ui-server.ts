@@ -1,5 +1,6 @@
 import { invalidArgument, requireInteger } from "../argument.ts";
 import type { AgUiTool } from "../events.ts";
+import { attempt } from "../attempt.ts";
 import { atMost } from "./at-most.ts";
 import { type AgentCapabilities, resolveCapabilities } from "./capabilities.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
@@ -173,11 +174,8 @@ export function createAgUiServer<A, P>(options: AgUiHandlerOptions<A, P>): AgUiS
   }
 
   function problem(message: string, cause?: unknown, ids: { threadId?: string; runId?: string } = {}): void {
-    try {
-      options.onProblem?.({ message, ...ids, ...(cause === undefined ? {} : { cause }) });
-    } catch {
-      // Who listens for problems adds none.
-    }
+    // Who listens for problems adds none.
+    attempt(() => options.onProblem?.({ message, ...ids, ...(cause === undefined ? {} : { cause }) }));
   }
 
   return {

@@ -1,3 +1,4 @@
+import { attempt } from "../attempt.ts";
 import type { AgUiEvent } from "../events.ts";
 import type { Projection, ProjectionLeg, ProjectionRun } from "../projection.ts";
 import { atMost } from "./at-most.ts";
@@ -38,13 +39,7 @@ export function createProjectionLegs({
   let isWanted = false;
   let isSpeaking = false;
 
-  function guarded(call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      onProblem("a projection threw", error);
-    }
-  }
+  const guarded = (call: () => unknown) => attempt(call, (error) => onProblem("a projection threw", error));
 
   function schedule(): void {
     isWanted = true;

@@ -55,6 +55,9 @@ export interface RunStreamParts extends Omit<RunEdgeParts, "send" | "onFault"> {
 /** How long a run that ended may take to wind up, in milliseconds. */
 const WIND_UP_MS = 5_000;
 
+/** Stands for what was not waited for: a run may give anything else, and nothing at all. */
+const stopped: unique symbol = Symbol("stopped");
+
 /** One run as a body: drives it as fast as its reader reads, and ends it once. */
 export interface RunStream {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -120,7 +123,7 @@ export function createRunStream(parts: RunStreamParts): RunStream {
       await legs.take();
       const opening = Promise.resolve(parts.open(abort.signal));
       const source = await unlessStopped(opening);
-      if (source === undefined) {
+      if (source === stopped) {
         opening.then((late) => leave(late[Symbol.asyncIterator]())).catch(() => undefined);
         return;
       }
@@ -137,7 +140,7 @@ export function createRunStream(parts: RunStreamParts): RunStream {
   async function consume(iterator: AsyncIterator<unknown>): Promise<void> {
     for (let step = 1; ; step++) {
       const next = await unlessStopped(iterator.next());
-      if (next === undefined) return;
+      if (next === stopped) return;
       if (next.done === true) break;
       hasSpoken = true;
       await unlessStopped(take(next.value));
@@ -192,6 +195,7 @@ export function createRunStream(parts: RunStreamParts): RunStream {
     if (!edge.isEnded) return;
     frames.end();
     abort.abort(new Error("The run was ended"));
+    onStop();
   }
 
   function send(event: AgUiEvent, text: string): number {
@@ -231,11 +235,11 @@ export function createRunStream(parts: RunStreamParts): RunStream {
   }
 
   /** Waits, but not for longer than anybody listens. */
-  function unlessStopped<T>(promise: Promise<T>): Promise<T | undefined> {
+  function unlessStopped<T>(promise: Promise<T>): Promise<T | typeof stopped> {
     return new Promise((resolve, reject) => {
-      onStop = () => resolve(undefined);
+      onStop = () => resolve(stopped);
       promise.then(resolve, reject); // once it was stopped, nobody hears of this
-      if (abort.signal.aborted) resolve(undefined);
+      if (abort.signal.aborted) resolve(stopped);
     });
   }
 

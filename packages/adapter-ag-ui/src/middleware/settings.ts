@@ -234,6 +234,7 @@ function admitting(tools: SurfaceMiddlewareConfig["tools"]): Pick<SurfaceSetting
 /** What a callback of the host gave. A promise is neither true nor false, and would be taken for true. */
 function requireFlag(name: string, value: unknown): boolean {
   if (typeof value === "boolean") return value;
+  if (value instanceof Promise) value.catch(() => undefined);
   const given = value instanceof Promise ? "a promise" : describeValue(value);
   throw invalidArgument(`${name} should give true or false, and at once, gave ${given}`);
 }

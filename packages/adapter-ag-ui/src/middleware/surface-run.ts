@@ -1,5 +1,6 @@
 import type { BaseEvent, RunAgentInput } from "@ag-ui/client";
 import type { Observable, Subscriber, Subscription } from "rxjs";
+import { attempt } from "../attempt.ts";
 import { AgentProblems } from "./agent-problems.ts";
 import { answerTo, placeAnswers, type ToolAnswer } from "./history.ts";
 import { takeOwnMaterial } from "./own-material.ts";
@@ -87,12 +88,8 @@ export class SurfaceRun {
     // What a run that was given up leaves undone is no fault.
     if (this.#abort.signal.aborted) return;
     const { threadId, runId } = this.#options.input;
-    try {
-      const listened: unknown = this.#options.settings.onError({ threadId, runId, stage, error });
-      Promise.resolve(listened).catch(() => undefined);
-    } catch {
-      // Whoever listens for faults adds none to the run.
-    }
+    // Whoever listens for faults adds none to the run.
+    attempt(() => this.#options.settings.onError({ threadId, runId, stage, error }));
   }
 
   #setup(): RunSetup {

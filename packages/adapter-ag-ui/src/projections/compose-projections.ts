@@ -1,3 +1,4 @@
+import { attempt } from "../attempt.ts";
 import type { AgUiEvent } from "../events.ts";
 import type { Projection, ProjectionLeg, ProjectionRun } from "../projection.ts";
 
@@ -32,33 +33,51 @@ const callbacks = [
 ] as const satisfies ReadonlyArray<keyof Projection>;
 
 class ManyLegs implements ProjectionLeg {
-  readonly #legs: readonly ProjectionLeg[];
+  readonly #legs: ProjectionLeg[] = [];
+  /** The first failure that nobody was told of: `take` or `close` tells it. The others go on all the same. */
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(projections: readonly Projection[], run: ProjectionRun) {
-    this.#legs = projections.flatMap((projection) => projection.open?.(run) ?? []);
+    for (const projection of projections)
+      this.#attempt(() => {
+        const leg = projection.open?.(run);
+        if (leg !== undefined) this.#legs.push(leg);
+      });
   }
 
   async take(): Promise<readonly AgUiEvent[]> {
     const all: AgUiEvent[] = [];
-    const failures: unknown[] = [];
     for (const leg of this.#legs) {
       try {
         const events = await leg.take();
-        for (const event of events) for (const other of this.#legs) if (other !== leg) other.saw?.(event);
+        for (const event of events) this.saw(event, leg);
         all.push(...events);
       } catch (error) {
-        failures.push(error); // the others speak all the same
+        this.#failure ??= { error };
       }
     }
-    if (failures.length > 0 && all.length === 0) throw failures[0];
+    if (all.length === 0) this.#tell();
     return all;
   }
 
-  saw(event: AgUiEvent): void {
-    for (const leg of this.#legs) leg.saw?.(event);
+  saw(event: AgUiEvent, by?: ProjectionLeg): void {
+    for (const leg of this.#legs) if (leg !== by) this.#attempt(() => leg.saw?.(event));
   }
 
   close(): void {
-    for (const leg of this.#legs) leg.close();
+    for (const leg of this.#legs) this.#attempt(() => leg.close());
+    this.#tell();
+  }
+
+  #attempt(call: () => unknown): void {
+    attempt(call, (error) => {
+      this.#failure ??= { error };
+    });
+  }
+
+  #tell(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
   }
 }

@@ -61,7 +61,12 @@ export function project<T>(
 ): AgUiJson | undefined {
   if (callback === undefined || value === undefined) return undefined;
   try {
-    const text = JSON.stringify(callback(value));
+    const given: unknown = callback(value);
+    if (given instanceof Promise) {
+      given.catch(() => undefined); // it would pass for {}, and nobody else hears how it fails
+      return undefined;
+    }
+    const text = JSON.stringify(given);
     if (text === undefined || byteLength(text) > maxBytes) return undefined;
     return JSON.parse(text, (key, member: unknown) => {
       if (key === "__proto__") return undefined;

@@ -325,3 +325,27 @@ describe("an open proposal", () => {
     expect(agent.inputs[0]?.resume).toBeUndefined();
   });
 });
+
+test("a proposal that is let go of before its news can be listened for holds nothing of the surface", async () => {
+  await using canvas = await startProposingCanvas();
+  const joined = await canvas.join();
+  let watched = 0;
+  let released = 0;
+  const session = {
+    ...joined,
+    async watch() {
+      const release = await joined.watch();
+      watched++;
+      if (canvas.surface.getSnapshot().proposals.length > 0) middleware.close();
+      return () => {
+        released++;
+        release();
+      };
+    },
+  };
+  const middleware = new SurfaceMiddleware({ surface: session, proposals: {} });
+  await using agent = await startScriptedAgent(rename);
+  await untilStopped({ url: agent.url, middleware });
+  expect(watched).toBeGreaterThan(0);
+  expect(released).toBe(watched);
+});

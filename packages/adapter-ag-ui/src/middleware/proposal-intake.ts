@@ -48,9 +48,18 @@ export async function takeProposal(
     release: () => undefined,
   };
   // On the desk before anything is awaited: its end may come at once.
+  let isReleased = false;
+  pending.release = () => {
+    isReleased = true;
+  };
   memory.wait(pending);
   try {
     const release = await session.watch();
+    // Nobody waits for it any more.
+    if (isReleased) {
+      release();
+      return pending;
+    }
     const timer = setTimeout(release, Math.min(expiresInMs ?? MAX_HOLD_MS, MAX_HOLD_MS) + 5_000);
     (timer as { unref?: () => void }).unref?.();
     pending.release = () => {
@@ -67,6 +76,7 @@ function messageOf(say: () => string | undefined): string {
   const ours = "The agent proposes a change. A person has to accept or reject it.";
   try {
     const said: unknown = say();
+    if (said instanceof Promise) said.catch(() => undefined);
     return typeof said === "string" ? plainText(said) : ours;
   } catch {
     return ours;

@@ -178,6 +178,7 @@ test("what a host hands in may fail later than it is asked: nobody's rejection i
           onProblem: fails as never,
           projection: composeProjections(
             { open: () => ({ take: fails, saw: fails as never, close: fails as never }) },
+            { open: fails as never },
             createStateFromStoreProjection({ get: fails }),
           ),
         },

@@ -64,6 +64,7 @@ export function createProjectionLegs({
     open: () =>
       guarded(() => {
         leg = projection.open?.({ ...run, onReady: () => isClosed || isWanted || schedule() });
+        return leg;
       }),
     async take() {
       if (leg === undefined || isClosed) return;

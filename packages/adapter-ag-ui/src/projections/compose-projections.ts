@@ -42,6 +42,7 @@ class ManyLegs implements ProjectionLeg {
       this.#attempt(() => {
         const leg = projection.open?.(run);
         if (leg !== undefined) this.#legs.push(leg);
+        return leg;
       });
   }
 

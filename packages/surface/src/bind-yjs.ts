@@ -47,7 +47,6 @@ export interface YjsBinding {
 type AgentCall<K extends "commit" | "propose"> = Pick<Call & StagedCall, K | "participantId">;
 
 interface Note extends HandNote {
-  readonly handle: string;
   /** Who made the transaction, and where in the clock of that client it ended. */
   readonly client: number;
   readonly until: number;
@@ -58,6 +57,9 @@ interface Seen {
   kind: Change["kind"];
   readonly authors: Y.ID[];
 }
+
+/** A value that was set under a key of a map. */
+type Member = Y.Item & { readonly parentSub: string };
 
 const HUMAN: Hand = { type: "human" };
 
@@ -82,7 +84,7 @@ export function bindYjs<T>({
   const runs = new Map<string, { readonly id: string | undefined; readonly from: number }>();
 
   function observe(events: Y.YEvent<Y.AbstractType<unknown>>[], transaction: Y.Transaction): void {
-    const seen = readEvents(events);
+    const seen = readEvents(events, transaction);
     if (committing !== undefined) {
       for (const { handle } of committing) seen.delete(handle);
       if (seen.size > 0) surface.recordChange([...seen].map(([handle, { kind }]) => toChange(handle, kind)));
@@ -91,37 +93,32 @@ export function bindYjs<T>({
     if (transaction.local) for (const handle of seen.keys()) runs.delete(handle);
     const notes = readNotes(transaction);
     for (const [handle, { kind, authors }] of seen) {
-      const noted = notes.filter((note) => note.handle === handle);
-      for (const { kind, type, id } of noted) record(handle, kind, { type, id });
+      const noted = notes.get(handle) ?? [];
+      for (const { kind, type, id } of noted.toReversed()) record(handle, kind, { type, id });
       // One update may hold the work of several hands, and a deletion names nobody.
-      const isNoted = ({ client, clock }: Y.ID) =>
-        noted.some((note) => note.client === client && note.from <= clock && clock < note.until);
-      const stranger = authors.find((author) => !isNoted(author));
+      const byClient = Map.groupBy(noted, ({ client }) => client);
+      const stranger = authors.find(({ client, clock }) => !isNoted(byClient.get(client), clock));
       const isDeletedByOther = kind === "deleted" && noted.every((note) => note.kind !== "deleted");
       if (noted.length === 0 || stranger !== undefined || isDeletedByOther)
         record(handle, kind, personAt(stranger?.client ?? (transaction.local ? transaction.doc.clientID : undefined)));
     }
   }
 
-  /** The notes that came with a transaction, those that lost against a later one for the same handle as well. */
-  function readNotes({ doc, beforeState, changed }: Y.Transaction): Note[] {
-    if (!changed.has(hands as never)) return [];
-    const notes: Note[] = [];
-    for (const [client, structs] of doc.store.clients) {
-      const known = beforeState.get(client) ?? 0;
-      for (let index = structs.length - 1; index >= 0; index--) {
-        const struct = structs[index] as Y.Item | Y.GC;
-        if (struct.id.clock < known) break;
-        if (!("parentSub" in struct) || struct.parent !== (hands as unknown) || struct.parentSub === null) continue;
-        const [note] = struct.content.getContent() as (HandNote | undefined)[];
-        if (note !== undefined) notes.unshift({ ...note, handle: struct.parentSub, client, until: struct.id.clock });
-      }
+  /** The notes that came with a transaction, by handle and the newest first; also those that lost against a later one. */
+  function readNotes(transaction: Y.Transaction): Map<string, Note[]> {
+    const notes = new Map<string, Note[]>();
+    if (!transaction.changed.has(hands as never)) return notes;
+    for (const { id, parent, parentSub, content } of newMembers(transaction)) {
+      if (parent !== (hands as unknown)) continue;
+      const [note] = content.getContent() as (HandNote | undefined)[];
+      if (note !== undefined) addTo(notes, parentSub, { ...note, client: id.client, until: id.clock });
     }
     return notes;
   }
 
-  function readEvents(events: Y.YEvent<Y.AbstractType<unknown>>[]): Map<string, Seen> {
+  function readEvents(events: Y.YEvent<Y.AbstractType<unknown>>[], transaction: Y.Transaction): Map<string, Seen> {
     const seen = new Map<string, Seen>();
+    const replaced = readReplaced(transaction);
     const at = (handle: string, kind: Change["kind"]) => {
       const known = seen.get(handle);
       if (known === undefined) seen.set(handle, { kind, authors: [] });
@@ -136,15 +133,18 @@ export function bindYjs<T>({
           const item = items._map.get(handle);
           if (action !== "delete" && item !== undefined) authors.push(item.id);
         }
+        for (const { id, parentSub } of replaced.get(event.target) ?? []) at(parentSub, "updated").push(id);
         continue;
       }
-      const isMove = keys.size > 0 && [...keys.keys()].every((key) => placeKeys.includes(key));
+      const others = replaced.get(event.target) ?? [];
+      const written = [...keys.keys(), ...others.map(({ parentSub }) => parentSub)];
+      const isMove = written.length > 0 && written.every((key) => placeKeys.includes(key));
       const authors = at(String(event.path[0]), isMove ? "moved" : "updated");
       for (const key of keys.keys()) {
         const item = event.target._map.get(key);
         if (item !== undefined && !item.deleted) authors.push(item.id);
       }
-      for (const item of event.changes.added) authors.push(item.id);
+      for (const item of [...event.changes.added, ...others]) authors.push(item.id);
     }
     return seen;
   }
@@ -203,4 +203,47 @@ export function bindYjs<T>({
   };
   items.observeDeep(observe);
   return binding;
+}
+
+/** @param notes of one client, the newest first: an older one neither begins nor ends after it */
+function isNoted(notes: readonly Note[] = [], clock: number): boolean {
+  let [first, end] = [0, notes.length];
+  while (first < end) {
+    const middle = (first + end) >> 1;
+    if ((notes[middle] as Note).until > clock) first = middle + 1;
+    else end = middle;
+  }
+  const note = notes[first - 1];
+  return note !== undefined && note.from <= clock;
+}
+
+/** What a transaction set in maps, of each client the newest first. */
+function* newMembers({ doc, beforeState }: Y.Transaction): Generator<Member> {
+  for (const [client, structs] of doc.store.clients) {
+    const known = beforeState.get(client) ?? 0;
+    for (let index = structs.length - 1; index >= 0; index--) {
+      const struct = structs[index] as Y.Item | Y.GC;
+      if (struct.id.clock < known) break;
+      if ("parentSub" in struct && struct.parentSub !== null) yield struct as Member;
+    }
+  }
+}
+
+/** By map: what came and had something else in its place at once, such as what somebody set at the same time. Events leave it out. */
+function readReplaced(transaction: Y.Transaction): Map<object, Member[]> {
+  const replaced = new Map<object, Member[]>();
+  if (transaction.local) return replaced;
+  for (const member of newMembers(transaction)) {
+    const { parent, parentSub, deleted } = member;
+    if (!deleted || parent === null || !("_map" in parent)) continue;
+    if (parent._map.get(parentSub)?.deleted !== false) continue;
+    addTo(replaced, parent, member);
+  }
+  return replaced;
+}
+
+function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }

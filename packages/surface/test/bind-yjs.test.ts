@@ -121,6 +121,60 @@ describe("a document that people share", () => {
     expect(here.surface.getSnapshot().history[0]).toMatchObject({ hand: { type: "human", id: "person 2" } });
   });
 
+  test("tells of what lost against something that was written at the same time, as what it was", async () => {
+    const { here, there, part, meet } = openTwo();
+    there.write("a", { title: "A", x: 1, y: 1 });
+    part();
+    // Of two that write at the same time, Yjs lets the greater client id win.
+    here.write("a", { x: 2, y: 2 });
+    there.write("a", { x: 3, y: 3 });
+    here.write("b", { title: "of here" });
+    there.write("b", { title: "of there" });
+    meet();
+    expect(there.items.toJSON()).toEqual({ a: { title: "A", x: 3, y: 3 }, b: { title: "of there" } });
+    expect(await there.rows()).toEqual([
+      "a created human",
+      "a moved human",
+      "b created human",
+      "b updated human",
+      "a moved human",
+    ]);
+    const ofHere = { hand: { type: "human", id: "person 1" } };
+    expect(there.surface.getSnapshot().history.slice(-2)).toMatchObject([ofHere, ofHere]);
+  });
+
+  test("tells of an agent's commit that lost, as the agent's", async () => {
+    const { here, there, part, meet } = openTwo();
+    there.write("a", { title: "A" });
+    await here.agent.call("read");
+    part();
+    await here.agent.call("rename", { card: "a", title: "of tidy" });
+    there.write("a", { title: "of there" });
+    meet();
+    expect(there.items.toJSON()).toEqual({ a: { title: "of there" } });
+    expect(await there.rows()).toEqual(["a created human", "a updated human", "a updated other"]);
+  });
+
+  test("tells of a person's edit and of an agent's after it that arrive together", async () => {
+    const { here, there, part, meet } = openTwo();
+    there.write("a", { title: "A" });
+    part();
+    there.write("a", { title: "of a person" });
+    await there.agent.call("read");
+    await there.agent.call("rename", { card: "a", title: "of scout" });
+    meet();
+    expect((await here.rows()).sort()).toEqual(["a created human", "a updated human", "a updated other"]);
+  });
+
+  test("tells nothing of what came and went within one transaction", async () => {
+    const { doc, items, rows } = openPage("tidy", 1);
+    doc.transact(() => {
+      items.set("a", new Y.Map());
+      items.delete("a");
+    });
+    expect(await rows()).toEqual([]);
+  });
+
   test("tells of edits deep inside an item and of plain values", async () => {
     const { doc, items, rows } = openPage("tidy", 1);
     const text = new Y.Text();

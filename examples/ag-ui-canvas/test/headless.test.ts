@@ -25,7 +25,8 @@ const runDemo: DemoCommand = async (args, env) => {
 };
 
 testScenario("a person talks with an agent that works on the canvas, and decides, in a real browser", runDemo, [
-  "the chat shows each step, and how it ended",
+  "the chat shows each move, and how it ended",
+  "and after each refusal what Tidy looked at",
   "the dragged card lies where the person put it",
   "the surface's activity shows it in the chat",
   "it was deleted once",

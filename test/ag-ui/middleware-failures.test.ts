@@ -36,6 +36,37 @@ describe("a surface that cannot be had leaves an ordinary answer", () => {
     expect(faults.map(({ stage }) => stage)).toEqual(stages);
   });
 
+  const hanging = [
+    ["tools", "tools"],
+    ["turn", "changes"],
+    ["reading", "tools"],
+    ["watch", "watch"],
+  ] as const;
+  test.each(hanging)(
+    "a session whose %s never answers, as where its store of attachments hangs",
+    async (method, stage) => {
+      await using canvas = await startLiveCanvas();
+      const session = await canvas.join();
+      const hangs = new Proxy(session, {
+        get(target, key) {
+          if (key === method) return () => new Promise(() => undefined);
+          const value: unknown = Reflect.get(target, key, target);
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+      const faults: SurfaceFault[] = [];
+      using middleware = new SurfaceMiddleware({
+        surface: hangs,
+        setupTimeoutMs: 300,
+        onError: (fault) => void faults.push(fault),
+      });
+      await using agent = await startScriptedAgent(() => says("m", "Hello"));
+      const { types } = await runWithSurface({ url: agent.url, middleware });
+      expect(types.filter((type) => !type.startsWith("ACTIVITY_"))).toEqual(ordinary);
+      expect(faults).toMatchObject([{ stage, error: { code: "relay_timeout", outcome: "not_applied" } }]);
+    },
+  );
+
   test("a page that is gone: the model is told so", async () => {
     await using canvas = await startLiveCanvas();
     const session = await canvas.join();

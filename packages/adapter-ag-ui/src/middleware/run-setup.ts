@@ -56,15 +56,18 @@ export async function prepareSurface(
 ): Promise<PreparedSurface> {
   const { setupTimeoutMs: timeoutMs, context, protect, handlesOf, shows, name } = settings;
   const options = { signal, timeoutMs };
+  /** Sessions see to these times too; a store of attachments that hangs may keep them from it. */
+  const inTime = <T>(asked: Promise<T>, what: string) =>
+    withTimeout(asked, { what, timeoutMs, signal, outcome: "not_applied" });
   let definitions: readonly ToolDefinition[] = [];
   let reading: Reading | undefined;
   try {
-    const listed = await session.tools(options);
+    const listed = await inTime(session.tools(options), "listing tools");
     missing.tell(settings.wanted, listed, (error) => onFault("tools", error));
     if (context || protect) await begin(session.turn({ ...options, protect, handlesOf }));
-    reading = await session.reading();
+    reading = await inTime(session.reading(), "a reading");
     definitions = listed;
-    if (shows) await watch();
+    if (shows) await watch(session.watch());
   } catch (error) {
     onFault("tools", error);
   }
@@ -86,17 +89,19 @@ export async function prepareSurface(
 
   async function begin(turning: Promise<Turn>): Promise<void> {
     try {
-      const turn = await turning;
+      const turn = await inTime(turning, "asking what changed");
       onEnd(() => turn.end());
     } catch (error) {
+      turning.then((late) => late.end()).catch(() => undefined);
       onFault("changes", error);
     }
   }
 
-  async function watch(): Promise<void> {
+  async function watch(watching: Promise<() => void>): Promise<void> {
     try {
-      onEnd(await session.watch());
+      onEnd(await inTime(watching, "watching the surface"));
     } catch (error) {
+      watching.then((stop) => stop()).catch(() => undefined);
       onFault("watch", error);
     }
   }

@@ -64,6 +64,19 @@ describe("a run that never pauses", () => {
 });
 
 describe("a run that is no run", () => {
+  test.each([
+    [42, "is 42"],
+    ["events", 'is "events"'],
+    [undefined, "is undefined"],
+  ])("is named to the host, and not to its client: %s", async (given, words) => {
+    const onProblem = vi.fn();
+    const response = await handlerOf((async () => given) as never, { onProblem })(ask());
+    const { events } = readSseBody(await response.text());
+    expect(events.at(-1)).toEqual({ type: "RUN_ERROR", message: "The run failed", code: "HUMAN_PLUS_AG_UI_RUN" });
+    const cause = new TypeError(`run should give an async iterable, ${words}`);
+    expect(onProblem.mock.calls).toMatchObject([[{ message: "the run failed", cause }]]);
+  });
+
   test("when its client is gone before it is there: nothing is left behind", async () => {
     cutOff("the client goes away");
     const broken = {

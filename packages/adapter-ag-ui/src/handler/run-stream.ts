@@ -1,4 +1,5 @@
 import { HumanPlusError } from "@human-plus/core";
+import { describeValue } from "../argument.ts";
 import { isObject } from "../bounded-json.ts";
 import type { AgUiEvent, AgUiInterrupt } from "../events.ts";
 import type { Awaitable, Projection } from "../projection.ts";
@@ -127,6 +128,8 @@ export function createRunStream(parts: RunStreamParts): RunStream {
         opening.then((late) => leave(late[Symbol.asyncIterator]())).catch(() => undefined);
         return;
       }
+      if (typeof (source as Partial<typeof source> | undefined)?.[Symbol.asyncIterator] !== "function")
+        throw new TypeError(`run should give an async iterable, is ${describeValue(source)}`);
       iterator = source[Symbol.asyncIterator]();
       await consume(iterator);
     } catch (error) {
